@@ -1,0 +1,5 @@
+//! Turns of a conversation over the dispatch.
+
+mod turn;
+
+pub use turn::run_turn;

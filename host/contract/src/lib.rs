@@ -1,0 +1,34 @@
+//! The words that all crates of the host share.
+//!
+//! Types and traits only: what a tool is, what a call is given and what comes of
+//! it, what goes into the audit log, and the powers that a session may lend to a
+//! tool. What points upward at run time (asking a person, starting agents) is a
+//! trait here and is filled where the program is composed.
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
+
+mod audit;
+mod failure;
+mod info;
+mod kill;
+mod outcome;
+mod powers;
+mod session;
+mod tool;
+mod view;
+
+pub use audit::{Audit, AuditEvent, Discard};
+pub use failure::{Failure, Phase};
+pub use info::{
+    ContractVersion, InfoError, OnError, OnInterrupt, ResultLimit, SubjectAt, ToolInfo,
+};
+pub use kill::{KillReason, KillSwitch};
+pub use outcome::{Blob, Content, FileSeen, Link, Message, Modifier, Outcome, Role};
+pub use powers::{
+    AgentBrief, Agents, AskUser, CommandExit, CommandRun, HostFailure, PowerFuture, Powers,
+    Question, Shell, TaskSnapshot, TaskState, Tasks,
+};
+pub use session::{SeenFile, Session, SessionSnapshot};
+pub use tool::{
+    BoxFuture, CallEnvironment, Origin, Progress, ProgressSink, Rejection, Tool, ToolUse, Verdict,
+};
+pub use view::View;

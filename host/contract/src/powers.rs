@@ -1,0 +1,113 @@
+//! What a session may lend to a tool beyond files. Each is filled where the
+//! program is composed; what is `None` is unavailable.
+
+use std::future::Future;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use thiserror::Error;
+
+/// How a power says no.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum HostFailure {
+    #[error("denied: {0}")]
+    Denied(String),
+    #[error("cancelled")]
+    Cancelled,
+    #[error("timed out")]
+    TimedOut,
+    #[error("too large: {0} bytes")]
+    TooLarge(u64),
+    #[error("unavailable: {0}")]
+    Unavailable(String),
+    #[error("{0}")]
+    Failed(String),
+}
+
+pub type PowerFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, HostFailure>> + Send + 'a>>;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    pub header: String,
+    pub text: String,
+    pub options: Vec<String>,
+    pub multiple: bool,
+}
+
+/// Questions to the person at the other end.
+pub trait AskUser: Send + Sync {
+    fn ask(&self, questions: Vec<Question>) -> PowerFuture<'_, Vec<Vec<String>>>;
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandRun {
+    pub script: String,
+    pub cwd: Option<PathBuf>,
+    pub timeout: Option<Duration>,
+    pub sandboxed: bool,
+    /// The call was granted reading alone: the cage must not be able to write.
+    pub read_only: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandExit {
+    pub code: i32,
+    pub stdout: Vec<u8>,
+    pub stderr: Vec<u8>,
+    pub truncated: bool,
+}
+
+/// Commands of the operating system, in a cage.
+pub trait Shell: Send + Sync {
+    fn run(&self, command: CommandRun) -> PowerFuture<'_, CommandExit>;
+    fn run_in_background(&self, command: CommandRun) -> PowerFuture<'_, String>;
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TaskState {
+    Running,
+    Done,
+    Failed,
+    Stopped,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskSnapshot {
+    pub id: String,
+    pub state: TaskState,
+    pub output: Vec<u8>,
+}
+
+/// Background work.
+pub trait Tasks: Send + Sync {
+    fn read(&self, id: String, wait: Duration) -> PowerFuture<'_, TaskSnapshot>;
+    fn stop(&self, id: String) -> PowerFuture<'_, ()>;
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentBrief {
+    pub kind: String,
+    pub prompt: String,
+    pub model: Option<String>,
+    pub tools: Vec<String>,
+    pub max_turns: Option<u32>,
+    /// The agent's own tools are held to read-only calls.
+    pub read_only: bool,
+}
+
+/// Agents below this one.
+pub trait Agents: Send + Sync {
+    fn spawn(&self, brief: AgentBrief) -> PowerFuture<'_, String>;
+    fn wait(&self, id: String) -> PowerFuture<'_, String>;
+}
+
+/// All that a session can lend, visible in one place.
+#[derive(Clone, Default)]
+pub struct Powers {
+    pub ask_user: Option<Arc<dyn AskUser>>,
+    pub shell: Option<Arc<dyn Shell>>,
+    pub tasks: Option<Arc<dyn Tasks>>,
+    pub agents: Option<Arc<dyn Agents>>,
+}

@@ -1,0 +1,124 @@
+//! What a tool is to the host, whether a component, an MCP server's or another.
+
+use std::future::Future;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use toolbay_policy::{Claims, PathRules, Permit, Reach, Trust};
+
+use crate::audit::Audit;
+use crate::failure::Failure;
+use crate::info::ToolInfo;
+use crate::kill::KillSwitch;
+use crate::outcome::Outcome;
+use crate::powers::Powers;
+use crate::session::Session;
+use crate::view::View;
+
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// A complete `tool_use` block.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolUse {
+    pub id: String,
+    pub name: String,
+    pub input: serde_json::Value,
+}
+
+/// Something to show while a call runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Progress {
+    Text(String),
+    Output(Vec<u8>),
+    Percent(u8),
+    Custom {
+        kind: String,
+        json: String,
+    },
+    /// The tool said more than it may; the rest was dropped.
+    Dropped,
+}
+
+/// Where progress goes, at once. Called on the guest's path: keep it short.
+pub type ProgressSink = Arc<dyn Fn(&str, Progress) + Send + Sync>;
+
+/// The session around a call: what all calls of it share.
+#[derive(Clone)]
+pub struct CallEnvironment {
+    /// Real paths: absolute, links resolved.
+    pub roots: Arc<[PathBuf]>,
+    pub working_directory: PathBuf,
+    pub path_rules: Arc<PathRules>,
+    pub session: Arc<Session>,
+    pub powers: Powers,
+    pub audit: Arc<dyn Audit>,
+    pub progress: ProgressSink,
+    pub kill: KillSwitch,
+}
+
+/// Why an input is refused before anything runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rejection {
+    pub message: String,
+    pub code: u32,
+    pub ask_user: bool,
+}
+
+/// The tool's own word on permission, as it said it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// No opinion, or an `allow` from a plugin that nobody vouches for.
+    NoOpinion,
+    Allow,
+    Ask(String),
+    Deny(String),
+}
+
+/// Where a tool comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    BuiltIn,
+    File(PathBuf),
+}
+
+/// A tool. None of these functions fails the host: a broken tool is an answer.
+pub trait Tool: Send + Sync {
+    fn info(&self) -> &ToolInfo;
+    fn trust(&self) -> Trust;
+    fn origin(&self) -> &Origin;
+    /// What the tool could use at most.
+    fn reach(&self) -> BoxFuture<'_, Result<Reach, Failure>>;
+    /// The claims about this input; strict when the tool does not answer.
+    fn claims<'a>(&'a self, input: &'a Arc<str>) -> BoxFuture<'a, Result<Claims, Failure>>;
+    /// Whether the tool makes sense here at all.
+    fn is_enabled(&self) -> BoxFuture<'_, bool>;
+    /// Checks what a schema cannot say.
+    fn validate<'a>(
+        &'a self,
+        input: &'a Arc<str>,
+        environment: &'a CallEnvironment,
+    ) -> BoxFuture<'a, Result<(), Rejection>>;
+    /// The tool's opinion on permission.
+    fn check_permissions<'a>(
+        &'a self,
+        input: &'a Arc<str>,
+        environment: &'a CallEnvironment,
+    ) -> BoxFuture<'a, Verdict>;
+    /// Does the work. The input is the permit's.
+    fn call(
+        &self,
+        permit: Permit,
+        environment: CallEnvironment,
+    ) -> BoxFuture<'_, Result<Outcome, Failure>>;
+    /// How to use the tool, for the model.
+    fn prompt<'a>(&'a self, tools: &'a [String]) -> BoxFuture<'a, String>;
+    /// How the call looks to people, before it runs.
+    fn render_use<'a>(&'a self, input: &'a Arc<str>) -> BoxFuture<'a, View>;
+    /// How the result looks to people.
+    fn render_result<'a>(
+        &'a self,
+        input: &'a Arc<str>,
+        outcome: &'a Outcome,
+    ) -> BoxFuture<'a, View>;
+}

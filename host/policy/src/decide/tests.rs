@@ -1,0 +1,117 @@
+use super::*;
+use crate::rule::Anchors;
+
+fn policy(deny: &[&str], ask: &[&str], allow: &[&str]) -> Policy {
+    let anchors = Anchors {
+        home: None,
+        cwd: "/p".into(),
+        settings: "/p".into(),
+    };
+    let parse = |texts: &[&str]| {
+        texts
+            .iter()
+            .map(|text| Rule::parse(text, &anchors).unwrap())
+            .collect()
+    };
+    Policy::new(
+        Rules {
+            deny: parse(deny),
+            ask: parse(ask),
+            allow: parse(allow),
+        },
+        vec!["/p".into()],
+    )
+}
+
+fn request(read_only: bool, paths: &[&str]) -> Request {
+    Request {
+        call_id: "1".into(),
+        tool: "T".into(),
+        input: "{}".into(),
+        subjects: paths
+            .iter()
+            .map(|path| Subject::Path(path.into()))
+            .collect(),
+        claims: Claims {
+            read_only,
+            ..Claims::STRICT
+        },
+        reach: Reach::ALL,
+        opinion: Opinion::None,
+    }
+}
+
+fn word(decision: &Decision) -> &'static str {
+    match decision {
+        Decision::Allow(_) => "allow",
+        Decision::Ask(_) => "ask",
+        Decision::Deny { .. } => "deny",
+    }
+}
+
+#[test]
+fn deny_beats_ask_beats_allow() {
+    for (deny, ask, allow, read_only, wanted) in [
+        (&[][..], &[][..], &[][..], true, "allow"),
+        (&[], &[], &[], false, "ask"),
+        (&[], &[], &["T"], false, "allow"),
+        (&[], &["T"], &["T"], true, "ask"),
+        (&["T"], &["T"], &["T"], true, "deny"),
+        (&["Read(./a)"], &[], &["T"], true, "deny"),
+        (&["Edit(./a)"], &[], &["T"], true, "allow"),
+        (&["Edit(./a)"], &[], &["T"], false, "deny"),
+    ] {
+        let decision = policy(deny, ask, allow).decide(request(read_only, &["/p/a"]));
+        assert_eq!(
+            word(&decision),
+            wanted,
+            "{deny:?} {ask:?} {allow:?} {read_only}"
+        );
+    }
+}
+
+#[test]
+fn reading_outside_the_roots_is_asked_about() {
+    let decision = policy(&[], &[], &[]).decide(request(true, &["/etc/passwd"]));
+    assert_eq!(word(&decision), "ask");
+    let decision = policy(&[], &[], &["T(//etc/passwd)"]).decide(request(true, &["/etc/passwd"]));
+    let Decision::Allow(permit) = decision else {
+        panic!("not allowed")
+    };
+    assert_eq!(permit.extra_reads(), [PathBuf::from("/etc/passwd")]);
+    assert_eq!(permit.access(), &Access::ReadOnly);
+}
+
+#[test]
+fn a_writer_may_write_in_the_folder_of_its_file_only() {
+    let Decision::Allow(permit) = policy(&[], &[], &["T"]).decide(request(false, &["/p/src/a.rs"]))
+    else {
+        panic!("not allowed")
+    };
+    assert_eq!(
+        permit.access(),
+        &Access::ReadWrite {
+            zones: vec!["/p/src".into()]
+        }
+    );
+}
+
+#[test]
+fn a_component_that_can_reach_nothing_needs_no_question() {
+    let mut harmless = request(false, &[]);
+    harmless.reach = Reach {
+        session: true,
+        ..Reach::default()
+    };
+    assert_eq!(
+        word(&policy(&[], &[], &[]).decide(harmless.clone())),
+        "allow"
+    );
+    harmless.opinion = Opinion::Ask("unsure".into());
+    assert_eq!(
+        word(&policy(&[], &[], &["T"]).decide(harmless.clone())),
+        "ask"
+    );
+    harmless.opinion = Opinion::Deny("no".into());
+    assert_eq!(word(&policy(&[], &[], &["T"]).decide(harmless)), "deny");
+}

@@ -1,0 +1,105 @@
+//! Path rules that hold for every component, at every open.
+
+use std::path::Path;
+
+use globset::GlobMatcher;
+
+use crate::rule::{Rules, covers_path};
+use crate::verb::Verb;
+
+/// What somebody wants to do with a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PathAccess {
+    Read,
+    Write,
+}
+
+/// The deny rules that name paths, by what they close.
+#[derive(Debug, Clone, Default)]
+pub struct PathRules {
+    no_read: Vec<(GlobMatcher, String)>,
+    no_write: Vec<(GlobMatcher, String)>,
+}
+
+impl PathRules {
+    /// Takes the path rules out of all deny rules. A verb without content is about
+    /// the tool of that name alone.
+    pub fn of(rules: &Rules) -> Self {
+        let mut all = Self::default();
+        for rule in &rules.deny {
+            let Some(verb) = Verb::of(rule.tool()) else {
+                continue;
+            };
+            let Some(matcher) = rule.path_matcher() else {
+                continue;
+            };
+            let entry = (matcher.clone(), rule.text().to_owned());
+            match verb {
+                Verb::Read => all.no_read.push(entry),
+                Verb::Write => all.no_write.push(entry),
+            }
+        }
+        all
+    }
+
+    /// The text of the rule that forbids this, if one does. What may not be read
+    /// may not be written either.
+    pub fn forbids(&self, path: &Path, access: PathAccess) -> Option<&str> {
+        let closed = |rules: &'_ [(GlobMatcher, String)]| {
+            rules
+                .iter()
+                .position(|(matcher, _)| covers_path(matcher, path))
+        };
+        if let Some(at) = closed(&self.no_read) {
+            return Some(&self.no_read[at].1);
+        }
+        match access {
+            PathAccess::Read => None,
+            PathAccess::Write => closed(&self.no_write).map(|at| self.no_write[at].1.as_str()),
+        }
+    }
+
+    /// Whether there is no rule at all, so that nothing need be checked.
+    pub fn is_empty(&self) -> bool {
+        self.no_read.is_empty() && self.no_write.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rule::{Anchors, Rule};
+
+    fn rules(deny: &[&str]) -> PathRules {
+        let anchors = Anchors {
+            home: None,
+            cwd: "/p".into(),
+            settings: "/p".into(),
+        };
+        PathRules::of(&Rules {
+            deny: deny
+                .iter()
+                .map(|text| Rule::parse(text, &anchors).unwrap())
+                .collect(),
+            ..Rules::default()
+        })
+    }
+
+    #[test]
+    fn what_may_not_be_read_may_not_be_written() {
+        let rules = rules(&["Read(./secret/**)", "Edit(*.lock)", "Other(./open/**)"]);
+        for (path, access, wanted) in [
+            ("/p/secret/a", PathAccess::Read, true),
+            ("/p/secret/a", PathAccess::Write, true),
+            ("/p/x.lock", PathAccess::Read, false),
+            ("/p/x.lock", PathAccess::Write, true),
+            ("/p/open/a", PathAccess::Write, false),
+        ] {
+            assert_eq!(
+                rules.forbids(Path::new(path), access).is_some(),
+                wanted,
+                "{path} {access:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! Rules as people write them: `Tool` or `Tool(content)`.
+//!
+//! Content means what the tool's subjects are: a path pattern, a command (exact,
+//! or a prefix with `:*`), `domain:host` for URLs, plain text otherwise.
+
+use std::path::{Path, PathBuf};
+
+use globset::{GlobBuilder, GlobMatcher};
+use thiserror::Error;
+
+use crate::claims::Subject;
+
+/// One rule, parsed and ready to match.
+#[derive(Debug, Clone)]
+pub struct Rule {
+    text: String,
+    tool: String,
+    content: Option<Content>,
+}
+
+#[derive(Debug, Clone)]
+struct Content {
+    text: String,
+    path: Option<GlobMatcher>,
+}
+
+/// Why a rule does not parse.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum RuleError {
+    #[error("a rule needs a tool name, as in `Tool` or `Tool(content)`; got `{0}`")]
+    NoTool(String),
+    #[error("`{0}`: the tool name may hold letters, digits, `_`, `-` and `*` at its end only")]
+    BadTool(String),
+    #[error("`{0}`: the opening `(` has no `)` at the end of the rule")]
+    Unclosed(String),
+    #[error("`{0}`: nothing between `(` and `)`; write the tool name alone to mean every call")]
+    Empty(String),
+    #[error("`{rule}`: the path pattern does not parse: {reason}")]
+    BadPattern { rule: String, reason: String },
+}
+
+/// Where the anchors of path patterns point.
+#[derive(Debug, Clone)]
+pub struct Anchors {
+    pub home: Option<PathBuf>,
+    pub cwd: PathBuf,
+    /// The folder that holds the settings file; `/x` counts from there.
+    pub settings: PathBuf,
+}
+
+impl Rule {
+    /// Parses a rule.
+    pub fn parse(text: &str, anchors: &Anchors) -> Result<Self, RuleError> {
+        let trimmed = text.trim();
+        let (tool, content) = match trimmed.find('(') {
+            None => (trimmed, None),
+            Some(open) => {
+                let inner = trimmed[open + 1..]
+                    .strip_suffix(')')
+                    .ok_or_else(|| RuleError::Unclosed(text.into()))?;
+                if inner.trim().is_empty() {
+                    return Err(RuleError::Empty(text.into()));
+                }
+                (trimmed[..open].trim_end(), Some(inner))
+            }
+        };
+        if tool.is_empty() {
+            return Err(RuleError::NoTool(text.into()));
+        }
+        let stem = tool.strip_suffix('*').unwrap_or(tool);
+        if !stem
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+        {
+            return Err(RuleError::BadTool(text.into()));
+        }
+        let content = content
+            .map(|inner| Content::parse(inner, text, anchors))
+            .transpose()?;
+        Ok(Self {
+            text: trimmed.into(),
+            tool: tool.into(),
+            content,
+        })
+    }
+
+    /// The rule as it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(crate) fn tool(&self) -> &str {
+        &self.tool
+    }
+
+    /// The matcher of a rule that names paths.
+    pub(crate) fn path_matcher(&self) -> Option<&GlobMatcher> {
+        self.content.as_ref()?.path.as_ref()
+    }
+
+    /// Whether the rule speaks about this tool, whatever its content.
+    fn names(&self, tool: &str) -> bool {
+        match self.tool.strip_suffix('*') {
+            Some(stem) => tool.starts_with(stem),
+            None => self.tool == tool,
+        }
+    }
+
+    /// Whether the rule covers *some* subject: what a deny or ask rule needs.
+    pub(crate) fn touches(&self, tool: &str, subjects: &[Subject]) -> bool {
+        self.names(tool)
+            && match &self.content {
+                None => true,
+                Some(content) => subjects.iter().any(|subject| content.covers(subject)),
+            }
+    }
+
+    /// Whether the rule covers *every* subject: what an allow rule needs. A rule
+    /// with content never covers a call without subjects.
+    pub(crate) fn covers_all(&self, tool: &str, subjects: &[Subject]) -> bool {
+        self.names(tool)
+            && match &self.content {
+                None => true,
+                Some(content) => {
+                    !subjects.is_empty() && subjects.iter().all(|subject| content.covers(subject))
+                }
+            }
+    }
+}
+
+impl Content {
+    fn parse(inner: &str, rule: &str, anchors: &Anchors) -> Result<Self, RuleError> {
+        let inner = inner.trim();
+        let path = if inner.starts_with("domain:") || inner.ends_with(":*") {
+            None
+        } else {
+            let pattern = anchored(inner, anchors);
+            // A folder's name covers what is below it, as in gitignore.
+            let pattern = match pattern.strip_suffix('/') {
+                Some(folder) => format!("{folder}/**"),
+                None => pattern,
+            };
+            let glob = GlobBuilder::new(&pattern)
+                .literal_separator(true)
+                .backslash_escape(true)
+                .build()
+                .map_err(|error| RuleError::BadPattern {
+                    rule: rule.into(),
+                    reason: error.kind().to_string(),
+                })?;
+            Some(glob.compile_matcher())
+        };
+        Ok(Self {
+            text: inner.into(),
+            path,
+        })
+    }
+
+    fn covers(&self, subject: &Subject) -> bool {
+        match subject {
+            Subject::Path(path) => self
+                .path
+                .as_ref()
+                .is_some_and(|glob| covers_path(glob, path)),
+            Subject::Command(command) => self.covers_command(command),
+            Subject::Url(url) => self.covers_url(url),
+            Subject::Text(text) => *text == self.text,
+        }
+    }
+
+    fn covers_command(&self, command: &str) -> bool {
+        let command = command.trim();
+        match self.text.strip_suffix(":*") {
+            Some(prefix) => command
+                .strip_prefix(prefix)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')),
+            None => command == self.text,
+        }
+    }
+
+    fn covers_url(&self, url: &str) -> bool {
+        let Some(domain) = self.text.strip_prefix("domain:") else {
+            return false;
+        };
+        let Some(host) = host_of(url) else {
+            return false;
+        };
+        match domain.strip_prefix("*.") {
+            Some(parent) => host
+                .strip_suffix(parent)
+                .is_some_and(|rest| rest.ends_with('.')),
+            None => host == domain.to_ascii_lowercase(),
+        }
+    }
+}
+
+/// A pattern covers a path when it matches the path or a folder above it.
+pub(crate) fn covers_path(glob: &GlobMatcher, path: &Path) -> bool {
+    path.ancestors()
+        .filter(|part| part.as_os_str() != "/")
+        .any(|part| glob.is_match(part))
+}
+
+fn anchored(pattern: &str, anchors: &Anchors) -> String {
+    let join = |base: &Path, rest: &str| {
+        format!(
+            "{}/{rest}",
+            globset::escape(base.to_string_lossy().trim_end_matches('/'))
+        )
+    };
+    if let Some(rest) = pattern.strip_prefix("//") {
+        format!("/{rest}")
+    } else if let Some(rest) = pattern.strip_prefix("~/") {
+        match &anchors.home {
+            Some(home) => join(home, rest),
+            // Without a home the pattern must not turn into one that matches less.
+            None => format!("/**/{rest}"),
+        }
+    } else if let Some(rest) = pattern.strip_prefix("./") {
+        join(&anchors.cwd, rest)
+    } else if let Some(rest) = pattern.strip_prefix('/') {
+        join(&anchors.settings, rest)
+    } else if pattern.trim_end_matches('/').contains('/') {
+        join(&anchors.cwd, pattern)
+    } else {
+        format!("/**/{pattern}")
+    }
+}
+
+/// The host of a URL in lower case; none when it is not plainly readable.
+fn host_of(url: &str) -> Option<String> {
+    let (_, rest) = url.split_once("://")?;
+    let authority = rest.split(['/', '?', '#', '\\']).next()?;
+    let host = authority.rsplit('@').next()?;
+    let host = host.split(':').next()?;
+    (!host.is_empty()).then(|| host.to_ascii_lowercase())
+}
+
+/// The rules of one session, by what they do.
+#[derive(Debug, Clone, Default)]
+pub struct Rules {
+    pub deny: Vec<Rule>,
+    pub ask: Vec<Rule>,
+    pub allow: Vec<Rule>,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,113 @@
+use super::*;
+
+fn anchors() -> Anchors {
+    Anchors {
+        home: Some("/home/me".into()),
+        cwd: "/work/app".into(),
+        settings: "/work".into(),
+    }
+}
+
+fn rule(text: &str) -> Rule {
+    Rule::parse(text, &anchors()).unwrap()
+}
+
+#[test]
+fn path_patterns_follow_their_anchors() {
+    for (pattern, path, wanted) in [
+        ("T(//etc/hosts)", "/etc/hosts", true),
+        ("T(//etc/**)", "/etc/ssh/key", true),
+        ("T(//etc/*)", "/etc/ssh", true),
+        ("T(//etc/*.conf)", "/etc/a/b.conf", false),
+        ("T(~/.ssh/**)", "/home/me/.ssh/id", true),
+        ("T(~/.ssh)", "/home/me/.ssh/deep/id", true),
+        ("T(/secrets/**)", "/work/secrets/a", true),
+        ("T(./secrets/**)", "/work/secrets/a", false),
+        ("T(./secrets/**)", "/work/app/secrets/a", true),
+        ("T(src/**/*.rs)", "/work/app/src/a/b.rs", true),
+        ("T(.env)", "/work/app/deep/.env", true),
+        ("T(.env)", "/work/app/deep/.envrc", false),
+        ("T(*.pem)", "/anywhere/x.pem", true),
+        ("T(build/)", "/work/app/x/build/out", true),
+    ] {
+        assert_eq!(
+            rule(pattern).touches("T", &[Subject::Path(path.into())]),
+            wanted,
+            "{pattern} on {path}"
+        );
+    }
+}
+
+#[test]
+fn commands_match_exactly_or_by_prefix_at_a_word() {
+    for (pattern, command, wanted) in [
+        ("B(git status)", "git status", true),
+        ("B(git status)", "git status -s", false),
+        ("B(git:*)", "git push", true),
+        ("B(git:*)", "gitk", false),
+    ] {
+        assert_eq!(
+            rule(pattern).touches("B", &[Subject::Command(command.into())]),
+            wanted,
+            "{pattern} on {command}"
+        );
+    }
+}
+
+#[test]
+fn urls_match_by_host_alone() {
+    for (pattern, url, wanted) in [
+        ("W(domain:example.com)", "https://example.com/x", true),
+        ("W(domain:example.com)", "https://EXAMPLE.com:8080", true),
+        (
+            "W(domain:example.com)",
+            "https://example.com.evil.org/",
+            false,
+        ),
+        (
+            "W(domain:example.com)",
+            "https://example.com@evil.org/",
+            false,
+        ),
+        (
+            "W(domain:example.com)",
+            "https://evil.org\\@example.com/",
+            false,
+        ),
+        ("W(domain:*.example.com)", "https://a.example.com", true),
+        ("W(domain:*.example.com)", "https://badexample.com", false),
+    ] {
+        assert_eq!(
+            rule(pattern).touches("W", &[Subject::Url(url.into())]),
+            wanted,
+            "{pattern} on {url}"
+        );
+    }
+}
+
+#[test]
+fn an_allow_rule_must_cover_every_subject() {
+    let subjects = [
+        Subject::Path("/work/app/a".into()),
+        Subject::Path("/etc/passwd".into()),
+    ];
+    assert!(rule("T(./**)").touches("T", &subjects));
+    assert!(!rule("T(./**)").covers_all("T", &subjects));
+    assert!(rule("T").covers_all("T", &subjects));
+    assert!(!rule("T(./**)").covers_all("T", &[]));
+}
+
+#[test]
+fn broken_rules_say_what_is_wrong() {
+    for (text, part) in [
+        ("", "tool name"),
+        ("(x)", "tool name"),
+        ("T(x", "no `)`"),
+        ("T()", "nothing between"),
+        ("a b(c)", "letters"),
+        ("T(a[)", "does not parse"),
+    ] {
+        let error = Rule::parse(text, &anchors()).unwrap_err().to_string();
+        assert!(error.contains(part), "{text}: {error}");
+    }
+}
