@@ -1,0 +1,121 @@
+use super::*;
+
+struct Place {
+    root: PathBuf,
+}
+
+impl Place {
+    fn new() -> Self {
+        let root = std::env::temp_dir().join(format!("toolbay-cache-{:x}", unique().unwrap()));
+        fs::create_dir(&root).unwrap();
+        Self { root }
+    }
+
+    fn cache(&self, max_bytes: u64) -> Cache {
+        Cache::open(&self.root.join("c"), &self.root.join("s"), "f1", max_bytes).unwrap()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.root);
+    }
+}
+
+fn entry(text: &str) -> Entry {
+    Entry {
+        info: b"{}".to_vec(),
+        code: text.as_bytes().to_vec(),
+    }
+}
+
+#[test]
+fn what_is_stored_comes_back() {
+    let place = Place::new();
+    let cache = place.cache(DEFAULT_MAX_BYTES);
+    assert_eq!(cache.load("sha256:aa"), None);
+    cache.store("sha256:aa", &entry("code"));
+    assert_eq!(
+        place.cache(DEFAULT_MAX_BYTES).load("sha256:aa"),
+        Some(entry("code"))
+    );
+    let mode = fs::metadata(cache.path("sha256:aa")).unwrap().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    assert_eq!(fs::metadata(cache.folder()).unwrap().mode() & 0o777, 0o700);
+}
+
+#[test]
+fn a_file_that_somebody_could_have_changed_is_never_run() {
+    let place = Place::new();
+    let cache = place.cache(DEFAULT_MAX_BYTES);
+    let path = cache.path("sha256:aa");
+    let keep = || {
+        cache.store("sha256:aa", &entry("code"));
+        fs::read(&path).unwrap()
+    };
+    let spoilers: [(&str, &dyn Fn(&[u8])); 6] = [
+        ("flipped bit", &|bytes| {
+            let mut bytes = bytes.to_vec();
+            *bytes.last_mut().unwrap() ^= 1;
+            fs::write(&path, bytes).unwrap();
+        }),
+        ("cut short", &|bytes| {
+            fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
+        }),
+        ("empty", &|_| fs::write(&path, "").unwrap()),
+        ("open to others", &|_| {
+            fs::set_permissions(&path, Permissions::from_mode(0o620)).unwrap();
+        }),
+        ("a symlink", &|bytes| {
+            let elsewhere = place.root.join("elsewhere");
+            fs::write(&elsewhere, bytes).unwrap();
+            fs::remove_file(&path).unwrap();
+            std::os::unix::fs::symlink(elsewhere, &path).unwrap();
+        }),
+        ("another component's", &|_| {
+            cache.store("sha256:bb", &entry("evil"));
+            fs::rename(cache.path("sha256:bb"), &path).unwrap();
+        }),
+    ];
+    for (name, spoil) in spoilers {
+        spoil(&keep());
+        assert_eq!(cache.load("sha256:aa"), None, "{name}");
+        assert!(
+            fs::symlink_metadata(&path).is_err(),
+            "{name} was left lying"
+        );
+    }
+}
+
+#[test]
+fn a_file_written_with_another_key_is_never_run() {
+    let place = Place::new();
+    place
+        .cache(DEFAULT_MAX_BYTES)
+        .store("sha256:aa", &entry("code"));
+    fs::write(place.root.join("s/cache.key"), [7; 32]).unwrap();
+    assert_eq!(place.cache(DEFAULT_MAX_BYTES).load("sha256:aa"), None);
+}
+
+#[test]
+fn the_oldest_files_go_when_there_is_no_room() {
+    let place = Place::new();
+    let cache = place.cache(2_500);
+    for digest in ["sha256:a", "sha256:b", "sha256:c"] {
+        cache.store(digest, &entry(&"x".repeat(1_000)));
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    assert_eq!(cache.load("sha256:a"), None);
+    assert!(cache.load("sha256:c").is_some());
+    assert!(cache.usage().1 <= 2_500);
+}
+
+#[test]
+fn a_folder_open_to_others_is_closed() {
+    let place = Place::new();
+    let folder = place.root.join("c");
+    fs::create_dir(&folder).unwrap();
+    fs::set_permissions(&folder, Permissions::from_mode(0o777)).unwrap();
+    let cache = place.cache(DEFAULT_MAX_BYTES);
+    assert_eq!(fs::metadata(cache.folder()).unwrap().mode() & 0o777, 0o700);
+}

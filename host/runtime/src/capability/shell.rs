@@ -1,0 +1,90 @@
+//! `toolbay:host/shell`: commands of the operating system, in a cage.
+
+use std::time::Duration;
+
+use toolbay_contract::{CommandRun, HostFailure};
+
+use super::unless_killed;
+use crate::bindings::toolbay::host::errors::HostError;
+use crate::bindings::toolbay::host::shell::{Command, Exit, Finding, Host, Report};
+use crate::state::{Grade, State};
+
+impl State {
+    /// Checks the command again, whatever the plugin said before, and finds who
+    /// runs commands here.
+    fn shell(
+        &self,
+        command: Command,
+    ) -> Result<(std::sync::Arc<dyn toolbay_contract::Shell>, CommandRun), HostFailure> {
+        let environment = self.acting("shell.run")?;
+        let read_only = self.grade == Grade::ActReadOnly;
+        if read_only && !toolbay_shell::inspect(&command.script).read_only {
+            return Err(self.refuse(
+                "shell.run",
+                "the call claimed to be read-only, and the command is not known to be",
+            ));
+        }
+        if read_only && !command.sandboxed {
+            return Err(self.refuse("shell.run", "a read-only call stays in the cage"));
+        }
+        let shell = environment.powers.shell.clone().ok_or_else(|| {
+            HostFailure::Unavailable("this session has nobody to run commands".into())
+        })?;
+        let run = CommandRun {
+            script: command.script,
+            cwd: command.cwd.map(Into::into),
+            timeout: command
+                .timeout_ms
+                .map(|ms| Duration::from_millis(ms.into())),
+            sandboxed: command.sandboxed,
+            read_only,
+        };
+        Ok((shell, run))
+    }
+}
+
+impl Host for State {
+    fn inspect(&mut self, script: String) -> wasmtime::Result<Report> {
+        let report = toolbay_shell::inspect(&script);
+        Ok(Report {
+            read_only: report.read_only,
+            findings: report
+                .findings
+                .into_iter()
+                .map(|finding| Finding {
+                    check: finding.check,
+                    message: finding.message,
+                })
+                .collect(),
+            prefix: report.prefix,
+        })
+    }
+
+    async fn run(&mut self, command: Command) -> wasmtime::Result<Result<Exit, HostError>> {
+        let (shell, run) = match self.shell(command) {
+            Ok(found) => found,
+            Err(failure) => return Ok(Err(failure.into())),
+        };
+        let exit = unless_killed(self.kill.clone(), shell.run(run)).await;
+        Ok(exit
+            .map(|exit| Exit {
+                code: exit.code,
+                stdout: exit.stdout,
+                stderr: exit.stderr,
+                truncated: exit.truncated,
+            })
+            .map_err(Into::into))
+    }
+
+    async fn run_in_background(
+        &mut self,
+        command: Command,
+    ) -> wasmtime::Result<Result<String, HostError>> {
+        let (shell, run) = match self.shell(command) {
+            Ok(found) => found,
+            Err(failure) => return Ok(Err(failure.into())),
+        };
+        let id = unless_killed(self.kill.clone(), shell.run_in_background(run)).await;
+        Ok(id.map_err(Into::into))
+    }
+}

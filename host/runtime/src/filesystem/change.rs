@@ -1,0 +1,179 @@
+//! Changes of folders: each goes through the checked handle of the parent and a
+//! single name, so that what was checked is what is changed.
+
+use std::ffi::OsString;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use cap_std::fs::Dir;
+use wasmtime_wasi::p2::FsError;
+use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
+
+use super::descriptor::OpenFolder;
+use super::fence::{Fence, Wish};
+use super::real::path_of;
+
+/// How many files a folder may hold for its rename to be checked against path
+/// rules; a larger one is refused while there are rules.
+const MAX_CHECKED_BY_RENAME: usize = 20_000;
+
+/// The folder that holds the last name of a path, opened, and that name.
+pub(super) fn parent_of(
+    folder: &OpenFolder,
+    path: &str,
+) -> Result<(OpenFolder, OsString), FsError> {
+    let path = Path::new(path);
+    let name = match path.components().next_back() {
+        Some(Component::Normal(name)) => name.to_os_string(),
+        Some(Component::ParentDir | Component::CurDir) => return Err(ErrorCode::Invalid.into()),
+        Some(Component::RootDir | Component::Prefix(_)) => {
+            return Err(ErrorCode::NotPermitted.into());
+        }
+        None => return Err(ErrorCode::NoEntry.into()),
+    };
+    let parent = path.parent().unwrap_or(Path::new(""));
+    let dir = if parent.as_os_str().is_empty() {
+        folder.dir.clone()
+    } else {
+        Arc::new(folder.dir.open_dir(parent)?)
+    };
+    let real = path_of(dir.as_ref())?;
+    Ok((OpenFolder { dir, path: real }, name))
+}
+
+pub(super) fn create_directory(
+    fence: &Fence,
+    folder: &OpenFolder,
+    path: &str,
+) -> Result<(), FsError> {
+    let (parent, name) = parent_of(folder, path)?;
+    fence.check(
+        &parent.path.join(&name),
+        Wish::MakeFolder,
+        "create-directory",
+    )?;
+    parent.dir.create_dir(&name)?;
+    Ok(())
+}
+
+pub(super) fn unlink(fence: &Fence, folder: &OpenFolder, path: &str) -> Result<(), FsError> {
+    let (parent, name) = parent_of(folder, path)?;
+    fence.check(&parent.path.join(&name), Wish::Write, "unlink-file")?;
+    parent.dir.remove_file(&name)?;
+    Ok(())
+}
+
+pub(super) fn remove_directory(
+    fence: &Fence,
+    folder: &OpenFolder,
+    path: &str,
+) -> Result<(), FsError> {
+    let (parent, name) = parent_of(folder, path)?;
+    fence.check(&parent.path.join(&name), Wish::Write, "remove-directory")?;
+    parent.dir.remove_dir(&name)?;
+    Ok(())
+}
+
+pub(super) fn rename(
+    fence: &Fence,
+    from: &OpenFolder,
+    from_path: &str,
+    to: &OpenFolder,
+    to_path: &str,
+) -> Result<(), FsError> {
+    let (old, old_name) = parent_of(from, from_path)?;
+    let (new, new_name) = parent_of(to, to_path)?;
+    let old_path = old.path.join(&old_name);
+    let new_path = new.path.join(&new_name);
+    fence.check(&old_path, Wish::Write, "rename")?;
+    fence.check(&new_path, Wish::Write, "rename")?;
+    let is_folder = old.dir.symlink_metadata(&old_name)?.is_dir();
+    if is_folder && fence.has_rules() {
+        let dir = old.dir.open_dir(&old_name)?;
+        let mut left = MAX_CHECKED_BY_RENAME;
+        check_tree(fence, &dir, &old_path, &new_path, &mut left)?;
+    }
+    old.dir.rename(&old_name, &new.dir, &new_name)?;
+    Ok(())
+}
+
+/// A folder takes its files along: none of them may be closed by a rule under
+/// its old name, or renaming the folder would open it.
+fn check_tree(
+    fence: &Fence,
+    dir: &Dir,
+    old: &Path,
+    new: &Path,
+    left: &mut usize,
+) -> Result<(), FsError> {
+    for entry in dir.entries()? {
+        let entry = entry?;
+        let Some(rest) = left.checked_sub(1) else {
+            fence.report(
+                old,
+                "rename",
+                "too many files to check against the rules".into(),
+            );
+            return Err(ErrorCode::Access.into());
+        };
+        *left = rest;
+        let name = entry.file_name();
+        let (old, new) = (old.join(&name), new.join(&name));
+        fence.check(&old, Wish::Write, "rename of a folder above")?;
+        fence.check(&new, Wish::Write, "rename of a folder above")?;
+        if entry.file_type()?.is_dir() {
+            check_tree(fence, &entry.open_dir()?, &old, &new, left)?;
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn hard_link(
+    fence: &Fence,
+    from: &OpenFolder,
+    from_path: &str,
+    to: &OpenFolder,
+    to_path: &str,
+) -> Result<(), FsError> {
+    let (old, old_name) = parent_of(from, from_path)?;
+    let (new, new_name) = parent_of(to, to_path)?;
+    // A second name is as good as the first: who may not write the old one may
+    // not have it under a new one either.
+    fence.check(&old.path.join(&old_name), Wish::Write, "link")?;
+    fence.check(&new.path.join(&new_name), Wish::Write, "link")?;
+    old.dir.hard_link(&old_name, &new.dir, &new_name)?;
+    Ok(())
+}
+
+pub(super) fn symlink(
+    fence: &Fence,
+    folder: &OpenFolder,
+    target: &str,
+    path: &str,
+) -> Result<(), FsError> {
+    let (parent, name) = parent_of(folder, path)?;
+    fence.check(&parent.path.join(&name), Wish::Write, "symlink")?;
+    // A link that leads out would lie in wait for whoever follows it later.
+    let leads_to = lexical(&parent.path.join(target));
+    if Path::new(target).is_absolute() || !fence.may_read(&leads_to) {
+        fence.report(&leads_to, "symlink", "the link would lead out".into());
+        return Err(ErrorCode::NotPermitted.into());
+    }
+    parent.dir.symlink(target, &name)?;
+    Ok(())
+}
+
+/// `.` and `..` resolved by name.
+pub(super) fn lexical(path: &Path) -> PathBuf {
+    let mut whole = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                whole.pop();
+            }
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => whole.push(part),
+        }
+    }
+    whole
+}

@@ -1,0 +1,284 @@
+//! What the `files` and `search` powers do with paths, behind the same fence.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use cap_std::fs::{Dir, MetadataExt, OpenOptions, OpenOptionsExt, PermissionsExt};
+use wasmtime_wasi::p2::bindings::filesystem::types::{
+    DescriptorFlags, ErrorCode, OpenFlags, PathFlags,
+};
+use xxhash_rust::xxh3::Xxh3;
+
+use super::change::{lexical, parent_of};
+use super::descriptor::{Descriptor, OpenFolder};
+use super::fence::{Fence, Wish};
+use super::open::{open_at, preopen};
+use super::stat::real_path;
+
+/// A path inside a granted folder.
+pub(crate) struct Located {
+    folder: OpenFolder,
+    /// Below the folder; `.` for the folder itself.
+    below: String,
+}
+
+/// Why a replacement did not happen. Nothing was changed.
+#[derive(Debug)]
+pub(crate) enum ReplaceFailure {
+    Unexpected(String),
+    Refused(String),
+    Failed(String),
+}
+
+impl From<io::Error> for ReplaceFailure {
+    fn from(error: io::Error) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
+impl Located {
+    /// Finds the granted folder that holds an absolute path.
+    pub(crate) fn find(fence: &Fence, path: &Path) -> Result<Self, String> {
+        let path = lexical(path);
+        let home = fence
+            .preopens()
+            .into_iter()
+            .filter(|folder| path.starts_with(folder))
+            .max_by_key(|folder| folder.as_os_str().len());
+        let Some(home) = home else {
+            fence.report(&path, "open", "it lies outside what was granted".into());
+            return Err(format!(
+                "{} lies outside the folders that this call may use",
+                path.display()
+            ));
+        };
+        let below = path
+            .strip_prefix(&home)
+            .ok()
+            .and_then(Path::to_str)
+            .ok_or_else(|| format!("{} is not valid UTF-8", path.display()))?;
+        let folder = preopen(&home).map_err(|error| format!("{}: {error}", home.display()))?;
+        Ok(Self {
+            folder,
+            below: if below.is_empty() { "." } else { below }.to_owned(),
+        })
+    }
+
+    /// The real path, and the granted folder above it, both checked for reading.
+    pub(crate) fn real(&self, fence: &Fence) -> Result<(PathBuf, PathBuf), String> {
+        let shown = self.folder.path.join(&self.below);
+        let real =
+            real_path(&self.folder, &self.below, true).map_err(|error| describe(&shown, error))?;
+        fence
+            .check(&real, Wish::Read, "search")
+            .map_err(|code| describe(&shown, code.into()))?;
+        Ok((real, self.folder.path.clone()))
+    }
+
+    /// Names the file's content.
+    pub(crate) fn digest(&self, fence: &Fence, seed: u64) -> Result<String, String> {
+        let shown = self.folder.path.join(&self.below);
+        let opened = open_at(
+            fence,
+            &self.folder,
+            &self.below,
+            PathFlags::SYMLINK_FOLLOW,
+            OpenFlags::empty(),
+            DescriptorFlags::READ,
+        )
+        .map_err(|error| describe(&shown, error))?;
+        match opened {
+            Descriptor::Folder(_) => Err(format!("{} is a folder", shown.display())),
+            Descriptor::File(open) => digest_of(&*open.file, seed)
+                .map_err(|error| format!("{}: {error}", shown.display())),
+        }
+    }
+
+    /// Replaces the whole file in one step. `expected` is checked at the last
+    /// moment before the step.
+    pub(crate) fn replace(
+        &self,
+        fence: &Fence,
+        content: &[u8],
+        seed: u64,
+        expected: impl Fn(Option<&str>) -> Result<(), String>,
+    ) -> Result<String, ReplaceFailure> {
+        make_parents(fence, &self.folder, Path::new(&self.below))?;
+        let (folder, name) = self.target()?;
+        let path = folder.path.join(&name);
+        fence
+            .check(&path, Wish::Write, "replace")
+            .map_err(|code| ReplaceFailure::Refused(describe(&path, code.into())))?;
+
+        let old = match folder.dir.symlink_metadata(&name) {
+            Ok(metadata) if metadata.is_file() => Some(metadata),
+            Ok(_) => {
+                return Err(ReplaceFailure::Unexpected(format!(
+                    "{} is not a regular file",
+                    path.display()
+                )));
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error.into()),
+        };
+        let temporary = Temporary::create(&folder.dir, &name, old.is_some(), content)?;
+        if let Some(old) = &old {
+            temporary.take_over(old)?;
+        }
+        let current = match old {
+            Some(_) => Some(digest_of(folder.dir.open(&name)?.into_std(), seed)?),
+            None => None,
+        };
+        expected(current.as_deref()).map_err(ReplaceFailure::Unexpected)?;
+        temporary.become_file(&name)?;
+        Ok(format_digest(content.len() as u64, hash(content, seed)))
+    }
+
+    /// The folder and name to write: those of a link's target, if it is one.
+    fn target(&self) -> Result<(OpenFolder, std::ffi::OsString), ReplaceFailure> {
+        let shown = self.folder.path.join(&self.below);
+        let fail = |error| ReplaceFailure::Failed(describe(&shown, error));
+        let (parent, name) = parent_of(&self.folder, &self.below).map_err(fail)?;
+        let is_link = parent
+            .dir
+            .symlink_metadata(&name)
+            .is_ok_and(|metadata| metadata.is_symlink());
+        if !is_link {
+            return Ok((parent, name));
+        }
+        let real = self.folder.dir.canonicalize(&self.below)?;
+        let real = real
+            .to_str()
+            .ok_or_else(|| ReplaceFailure::Failed(format!("{}: not UTF-8", shown.display())))?;
+        parent_of(&self.folder, real).map_err(fail)
+    }
+}
+
+fn make_parents(fence: &Fence, folder: &OpenFolder, below: &Path) -> Result<(), ReplaceFailure> {
+    let Some(parent) = below.parent() else {
+        return Ok(());
+    };
+    let mut at = PathBuf::new();
+    for part in parent.components() {
+        at.push(part);
+        let Some(text) = at.to_str() else { continue };
+        if folder.dir.metadata(text).is_ok() {
+            continue;
+        }
+        super::change::create_directory(fence, folder, text).map_err(|error| {
+            let shown = folder.path.join(&at);
+            match error.downcast_ref() {
+                Some(ErrorCode::Access | ErrorCode::ReadOnly | ErrorCode::NotPermitted) => {
+                    ReplaceFailure::Refused(describe(&shown, error))
+                }
+                _ => ReplaceFailure::Failed(describe(&shown, error)),
+            }
+        })?;
+    }
+    Ok(())
+}
+
+/// A file beside its future place. Removed unless it got there.
+struct Temporary<'a> {
+    dir: &'a Dir,
+    name: String,
+    file: File,
+    done: bool,
+}
+
+impl<'a> Temporary<'a> {
+    fn create(
+        dir: &'a Dir,
+        beside: &std::ffi::OsStr,
+        private: bool,
+        content: &[u8],
+    ) -> io::Result<Self> {
+        let mut random = [0u8; 8];
+        getrandom::fill(&mut random).map_err(io::Error::other)?;
+        let stem: String = beside.to_string_lossy().chars().take(100).collect();
+        let name = format!(".{stem}.toolbay-{:016x}", u64::from_le_bytes(random));
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        // What replaces a file may be as secret as the file: nobody else reads it
+        // before it has the old mode.
+        options.mode(if private { 0o600 } else { 0o666 });
+        let file = dir.open_with(&name, &options)?.into_std();
+        let mut temporary = Self {
+            dir,
+            name,
+            file,
+            done: false,
+        };
+        temporary.file.write_all(content)?;
+        temporary.file.sync_all()?;
+        Ok(temporary)
+    }
+
+    /// Takes mode and owner from the file to replace.
+    fn take_over(&self, old: &cap_std::fs::Metadata) -> io::Result<()> {
+        let own = self.file.metadata()?;
+        let (uid, gid) = (old.uid(), old.gid());
+        let own = cap_std::fs::Metadata::from_just_metadata(own);
+        if (uid, gid) != (own.uid(), own.gid()) {
+            // Only root may give files away; for everybody else the file becomes
+            // theirs, as with any editor that saves this way.
+            let _ = std::os::unix::fs::fchown(&self.file, Some(uid), Some(gid));
+        }
+        let mode = old.permissions().mode() & 0o7777;
+        self.file
+            .set_permissions(std::os::unix::fs::PermissionsExt::from_mode(mode))
+    }
+
+    fn become_file(mut self, name: &std::ffi::OsStr) -> io::Result<()> {
+        self.dir.rename(&self.name, self.dir, name)?;
+        self.done = true;
+        Ok(())
+    }
+}
+
+impl Drop for Temporary<'_> {
+    fn drop(&mut self) {
+        if !self.done {
+            let _ = self.dir.remove_file(&self.name);
+        }
+    }
+}
+
+fn digest_of(mut file: impl Read, seed: u64) -> io::Result<String> {
+    let mut hasher = Xxh3::with_seed(seed);
+    let mut buffer = vec![0; 256 * 1024];
+    let mut length = 0;
+    loop {
+        let read = file.read(&mut buffer)?;
+        if read == 0 {
+            return Ok(format_digest(length, hasher.digest128()));
+        }
+        hasher.update(&buffer[..read]);
+        length += read as u64;
+    }
+}
+
+fn hash(content: &[u8], seed: u64) -> u128 {
+    xxhash_rust::xxh3::xxh3_128_with_seed(content, seed)
+}
+
+fn format_digest(length: u64, hash: u128) -> String {
+    format!("{length}-{hash:032x}")
+}
+
+/// What went wrong, in words for a model.
+fn describe(path: &Path, error: wasmtime_wasi::p2::FsError) -> String {
+    let path = path.display();
+    match error.downcast() {
+        Ok(ErrorCode::NoEntry) => format!("{path} does not exist"),
+        Ok(ErrorCode::Access) => format!("{path}: access was not granted"),
+        Ok(ErrorCode::ReadOnly) => format!("{path}: this call may only read"),
+        Ok(ErrorCode::NotPermitted) => format!("{path}: it leads out of the granted folders"),
+        Ok(ErrorCode::IsDirectory) => format!("{path} is a folder"),
+        Ok(ErrorCode::NotDirectory) => format!("{path}: a part of the path is not a folder"),
+        Ok(ErrorCode::Unsupported) => format!("{path} is not a regular file"),
+        Ok(code) => format!("{path}: {code}"),
+        Err(trap) => format!("{path}: {trap}"),
+    }
+}

@@ -1,0 +1,131 @@
+//! Looking at files without opening their content.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+use cap_std::fs::MetadataExt;
+use cap_std::time::SystemTime as CapTime;
+use wasmtime_wasi::p2::FsError;
+use wasmtime_wasi::p2::bindings::clocks::wall_clock::Datetime;
+use wasmtime_wasi::p2::bindings::filesystem::types::{
+    DescriptorStat, DescriptorType, ErrorCode, MetadataHashValue, NewTimestamp,
+};
+
+use super::change::parent_of;
+use super::descriptor::OpenFolder;
+use super::fence::{Fence, Wish};
+
+pub(super) fn file_type(kind: cap_std::fs::FileType) -> DescriptorType {
+    use cap_std::fs::FileTypeExt;
+
+    if kind.is_dir() {
+        DescriptorType::Directory
+    } else if kind.is_file() {
+        DescriptorType::RegularFile
+    } else if kind.is_symlink() {
+        DescriptorType::SymbolicLink
+    } else if kind.is_fifo() {
+        DescriptorType::Fifo
+    } else if kind.is_socket() {
+        DescriptorType::Socket
+    } else if kind.is_block_device() {
+        DescriptorType::BlockDevice
+    } else if kind.is_char_device() {
+        DescriptorType::CharacterDevice
+    } else {
+        DescriptorType::Unknown
+    }
+}
+
+pub(super) fn stat(metadata: &cap_std::fs::Metadata) -> DescriptorStat {
+    DescriptorStat {
+        type_: file_type(metadata.file_type()),
+        link_count: metadata.nlink(),
+        size: metadata.len(),
+        data_access_timestamp: metadata.accessed().ok().and_then(datetime),
+        data_modification_timestamp: metadata.modified().ok().and_then(datetime),
+        status_change_timestamp: None,
+    }
+}
+
+fn datetime(time: CapTime) -> Option<Datetime> {
+    let since = time
+        .into_std()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .ok()?;
+    Some(Datetime {
+        seconds: since.as_secs(),
+        nanoseconds: since.subsec_nanos(),
+    })
+}
+
+/// Names a file's state by everything that the kernel changes along with it.
+pub(super) fn metadata_hash(metadata: &cap_std::fs::Metadata) -> MetadataHashValue {
+    let half = |salt: u8| {
+        let mut hasher = DefaultHasher::new();
+        (
+            salt,
+            metadata.dev(),
+            metadata.ino(),
+            metadata.len(),
+            metadata.mtime(),
+            metadata.mtime_nsec(),
+            metadata.ctime(),
+            metadata.ctime_nsec(),
+        )
+            .hash(&mut hasher);
+        hasher.finish()
+    };
+    MetadataHashValue {
+        lower: half(0),
+        upper: half(1),
+    }
+}
+
+/// The metadata of a path below a folder, if this call may look at it.
+pub(super) fn metadata_at(
+    fence: &Fence,
+    folder: &OpenFolder,
+    path: &str,
+    follow: bool,
+    operation: &str,
+) -> Result<cap_std::fs::Metadata, FsError> {
+    let metadata = if follow {
+        folder.dir.metadata(path)?
+    } else {
+        folder.dir.symlink_metadata(path)?
+    };
+    if fence.has_rules() || !fence.may_read(&folder.path) {
+        fence.check(&real_path(folder, path, follow)?, Wish::Read, operation)?;
+    }
+    Ok(metadata)
+}
+
+/// Where a path below a folder really leads.
+pub(super) fn real_path(folder: &OpenFolder, path: &str, follow: bool) -> Result<PathBuf, FsError> {
+    if matches!(path, "" | ".") {
+        return Ok(folder.path.clone());
+    }
+    if follow {
+        Ok(folder.path.join(folder.dir.canonicalize(path)?))
+    } else {
+        match parent_of(folder, path) {
+            Ok((parent, name)) => Ok(parent.path.join(name)),
+            // `..` at the end: the folder it names is inside, or cap-std refuses.
+            Err(_) => Ok(folder.path.join(folder.dir.canonicalize(path)?)),
+        }
+    }
+}
+
+pub(super) fn time_spec(stamp: NewTimestamp) -> Result<Option<SystemTime>, FsError> {
+    Ok(match stamp {
+        NewTimestamp::NoChange => None,
+        NewTimestamp::Now => Some(SystemTime::now()),
+        NewTimestamp::Timestamp(at) => Some(
+            SystemTime::UNIX_EPOCH
+                .checked_add(Duration::new(at.seconds, at.nanoseconds))
+                .ok_or(ErrorCode::Overflow)?,
+        ),
+    })
+}

@@ -1,0 +1,276 @@
+//! A component as a tool.
+
+mod instance;
+mod tool;
+
+use std::sync::Arc;
+
+use tokio::sync::OnceCell;
+use toolbay_contract::{Failure, InfoError, KillReason, KillSwitch, Origin, Phase, ToolInfo};
+use toolbay_policy::{Reach, Trust};
+
+use crate::convert;
+use crate::limits::Limits;
+use crate::load::{self, Linked, Source};
+use crate::manifest::Manifest;
+use crate::runtime::Runtime;
+use crate::sections;
+
+/// A component that is a tool. Nothing is compiled before it is first used,
+/// unless it hides who it is.
+pub struct Plugin {
+    runtime: Runtime,
+    source: Source,
+    origin: Origin,
+    trust: Trust,
+    limits: Limits,
+    kill: KillSwitch,
+    info: ToolInfo,
+    name: Arc<str>,
+    manifest: Option<Manifest>,
+    loaded: Arc<OnceCell<Loaded>>,
+}
+
+/// What the first use finds out.
+struct Loaded {
+    digest: Arc<str>,
+    size: usize,
+    linked: Linked,
+}
+
+/// What can be said about a component, for people.
+#[derive(Debug, Clone)]
+pub struct Facts {
+    pub digest: String,
+    pub size: usize,
+    pub imports: Vec<String>,
+    pub exports: Vec<String>,
+    pub reach: Reach,
+    pub limits: Limits,
+    pub has_info_section: bool,
+}
+
+impl Plugin {
+    /// Takes a component as a tool. It is compiled only if it has no info section
+    /// and nothing about it is cached.
+    pub async fn open(
+        runtime: &Runtime,
+        source: Source,
+        origin: Origin,
+        trust: Trust,
+        limits: Limits,
+    ) -> Result<Self, Failure> {
+        let label = label(&origin, &source);
+        let bad = |reason: String| Failure::BadComponent {
+            plugin: label.clone(),
+            reason,
+        };
+        let found = match &source {
+            Source::Embedded { bytes, .. } => sections::read(*bytes),
+            Source::Bytes(bytes) => sections::read(&**bytes),
+            Source::File(path) => {
+                let file = std::fs::File::open(path)
+                    .map_err(|error| bad(format!("{}: {error}", path.display())))?;
+                sections::read(&file)
+            }
+        }
+        .map_err(|error| bad(error.to_string()))?;
+        let manifest = found
+            .manifest
+            .map(|bytes| Manifest::parse(&bytes))
+            .transpose()
+            .map_err(|error| bad(error.to_string()))?;
+        let limits = match manifest.as_ref().and_then(|manifest| manifest.limits) {
+            Some(wished) => limits.at_most(wished),
+            None => limits,
+        };
+        let embedded = found
+            .info
+            .map(|bytes| parse_info(&bytes))
+            .transpose()
+            .map_err(&bad)?;
+
+        let loaded = OnceCell::new();
+        let info = match embedded {
+            Some(info) => info,
+            None => {
+                let (fresh, info) = first_load(runtime, &source, &label, None, limits).await?;
+                // The cell is empty and ours alone.
+                let _ = loaded.set(fresh);
+                info
+            }
+        };
+        Ok(Self {
+            runtime: runtime.clone(),
+            name: info.name.as_str().into(),
+            source,
+            origin,
+            trust,
+            limits,
+            kill: runtime.inner.kill.below(),
+            info,
+            manifest,
+            loaded: Arc::new(loaded),
+        })
+    }
+
+    /// Ends all its running calls, and lets none begin.
+    pub fn revoke(&self, what: &str) {
+        self.kill.throw(KillReason::Revoked(what.to_owned()));
+    }
+
+    pub fn manifest(&self) -> Option<&Manifest> {
+        self.manifest.as_ref()
+    }
+
+    /// Compiles it if need be, and says what it is.
+    pub async fn facts(&self) -> Result<Facts, Failure> {
+        let loaded = self.loaded().await?;
+        let bytes = self.source.bytes().map_err(|reason| self.bad(reason))?;
+        let has_info_section =
+            sections::read(&*bytes).is_ok_and(|sections| sections.info.is_some());
+        Ok(Facts {
+            digest: loaded.digest.to_string(),
+            size: loaded.size,
+            imports: loaded.linked.imports.clone(),
+            exports: loaded.linked.exports.clone(),
+            reach: loaded.linked.reach,
+            limits: self.limits,
+            has_info_section,
+        })
+    }
+
+    /// Whether its first use is behind it.
+    pub fn is_loaded(&self) -> bool {
+        self.loaded.initialized()
+    }
+
+    async fn loaded(&self) -> Result<&Loaded, Failure> {
+        self.loaded
+            .get_or_try_init(|| async {
+                let (loaded, _) = first_load(
+                    &self.runtime,
+                    &self.source,
+                    &self.name,
+                    Some(&self.info),
+                    self.limits,
+                )
+                .await?;
+                Ok(loaded)
+            })
+            .await
+    }
+
+    fn bad(&self, reason: String) -> Failure {
+        Failure::BadComponent {
+            plugin: self.name.to_string(),
+            reason,
+        }
+    }
+}
+
+/// Compiles or fetches a component, links it, and makes sure that it is who it
+/// says it is.
+async fn first_load(
+    runtime: &Runtime,
+    source: &Source,
+    label: &str,
+    pinned: Option<&ToolInfo>,
+    limits: Limits,
+) -> Result<(Loaded, ToolInfo), Failure> {
+    let bad = |reason: String| Failure::BadComponent {
+        plugin: label.to_owned(),
+        reason,
+    };
+    let inner = runtime.inner.clone();
+    let (source, name) = (source.clone(), label.to_owned());
+    let prepare = move || -> Result<_, String> {
+        let bytes = source.bytes()?;
+        // Says more about what is no component than the compiler does.
+        sections::read(&*bytes).map_err(|error| error.to_string())?;
+        let digest = source.digest(&bytes);
+        let (component, said) = match inner.cached(&digest) {
+            Some((component, info)) => (component, Some(info)),
+            None => (inner.compile(&name, &bytes)?, None),
+        };
+        let linked = load::link(&inner.engine, &inner.linker, &component)?;
+        let loaded = Loaded {
+            digest: digest.into(),
+            size: bytes.len(),
+            linked,
+        };
+        Ok((loaded, component, said))
+    };
+    let (loaded, component, said) = tokio::task::spawn_blocking(prepare)
+        .await
+        .map_err(|error| Failure::Host(format!("compiling broke: {error}")))?
+        .map_err(bad)?;
+
+    let cached = said.is_some();
+    let info = match said {
+        Some(bytes) => parse_info(&bytes).map_err(bad)?,
+        None => {
+            let kill = runtime.inner.kill.below();
+            let answer = instance::ask_info(&runtime.inner, &loaded.linked, label, limits, &kill);
+            let info = convert::info(answer.await?);
+            info.check().map_err(|error| bad(error.to_string()))?;
+            info
+        }
+    };
+    if let Some(pinned) = pinned {
+        same_info(pinned, &info).map_err(bad)?;
+    }
+    if !cached {
+        let kept = serde_json::to_vec(&info).map_err(|error| Failure::Host(error.to_string()))?;
+        let (inner, digest) = (runtime.inner.clone(), loaded.digest.clone());
+        // Serialising and writing megabytes is no work for a thread that serves calls.
+        let kept = tokio::task::spawn_blocking(move || inner.keep(&digest, &component, kept));
+        kept.await
+            .map_err(|error| Failure::Host(format!("the cache broke: {error}")))?;
+    }
+    Ok((loaded, info))
+}
+
+fn parse_info(bytes: &[u8]) -> Result<ToolInfo, String> {
+    let info: ToolInfo = serde_json::from_slice(bytes)
+        .map_err(|error| format!("its info section does not parse: {error}"))?;
+    info.check().map_err(|error: InfoError| error.to_string())?;
+    Ok(info)
+}
+
+/// A component must be who its section says it is.
+fn same_info(section: &ToolInfo, said: &ToolInfo) -> Result<(), String> {
+    if section == said {
+        return Ok(());
+    }
+    let field = [
+        ("name", section.name == said.name),
+        ("aliases", section.aliases == said.aliases),
+        ("summary", section.summary == said.summary),
+        ("input-schema", section.input_schema == said.input_schema),
+        ("output-schema", section.output_schema == said.output_schema),
+        ("subjects", section.subjects == said.subjects),
+        ("limit", section.limit == said.limit),
+        ("interrupt", section.interrupt == said.interrupt),
+        ("error", section.error == said.error),
+        ("deferred", section.deferred == said.deferred),
+    ]
+    .into_iter()
+    .find(|(_, same)| !same)
+    .map_or("annotations", |(field, _)| field);
+    Err(format!(
+        "its info section and its {} disagree about the {field}; a tool may not change who it is",
+        Phase::Info
+    ))
+}
+
+fn label(origin: &Origin, source: &Source) -> String {
+    match (origin, source) {
+        (Origin::File(path), _) | (Origin::BuiltIn, Source::File(path)) => path
+            .file_name()
+            .unwrap_or(path.as_os_str())
+            .to_string_lossy()
+            .into_owned(),
+        (Origin::BuiltIn, Source::Embedded { .. } | Source::Bytes(_)) => "built-in".into(),
+    }
+}

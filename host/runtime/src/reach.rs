@@ -1,0 +1,67 @@
+//! What a component could use at most, read off its imports.
+
+use toolbay_policy::Reach;
+
+/// Reads the reach off a component's import names.
+pub(crate) fn reach_of<'a>(imports: impl Iterator<Item = &'a str>) -> Reach {
+    let mut reach = Reach::default();
+    for import in imports {
+        let interface = import.split('@').next().unwrap_or(import);
+        match interface {
+            "wasi:filesystem/types" | "wasi:filesystem/preopens" | "toolbay:host/files" => {
+                reach.files = true;
+            }
+            "toolbay:host/search" => reach.search = true,
+            "toolbay:host/shell" => reach.shell = true,
+            "toolbay:host/ask-user" => reach.ask_user = true,
+            "toolbay:host/tasks" => reach.tasks = true,
+            "toolbay:host/agents" => reach.agents = true,
+            "toolbay:host/session" => reach.session = true,
+            _ if crate::refuse::is_refused(interface) => reach.network = true,
+            _ => {}
+        }
+    }
+    reach
+}
+
+/// What the imports rule out, in words for people.
+pub fn ruled_out(reach: &Reach) -> Vec<&'static str> {
+    let mut all = Vec::new();
+    let mut say = |can: bool, sentence: &'static str| {
+        if !can {
+            all.push(sentence);
+        }
+    };
+    say(reach.network, "can never use the network");
+    say(reach.files || reach.search, "can never see or touch a file");
+    say(reach.files, "can never write a file");
+    say(reach.shell, "can never run a command");
+    say(reach.agents, "can never start an agent");
+    say(reach.tasks, "can never touch background tasks");
+    say(reach.ask_user, "can never ask you a question");
+    say(reach.session, "keeps nothing between calls");
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn imports_bound_what_a_component_can_do() {
+        let reach = reach_of(
+            [
+                "wasi:filesystem/types@0.2.6",
+                "wasi:http/types@0.2.0",
+                "wasi:cli/stdout@0.2.6",
+                "toolbay:host/session@0.1.0",
+            ]
+            .into_iter(),
+        );
+        assert!(reach.files && reach.network && reach.session);
+        assert!(!reach.shell && !reach.agents && !reach.search);
+        assert!(ruled_out(&reach).contains(&"can never run a command"));
+        assert!(!ruled_out(&reach).contains(&"can never use the network"));
+        assert!(ruled_out(&Reach::default()).contains(&"can never see or touch a file"));
+    }
+}

@@ -1,0 +1,105 @@
+//! What a store carries: the powers of one instance, visible in one struct.
+
+use std::sync::Arc;
+
+use toolbay_contract::{AuditEvent, CallEnvironment, HostFailure, KillSwitch};
+use wasmtime::component::ResourceTable;
+use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
+
+use crate::filesystem::{Fence, FilesystemView};
+use crate::limits::{Limits, Meter};
+use crate::log::Log;
+
+/// How much an instance may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Grade {
+    /// Answers questions.
+    Inspect,
+    /// Acts, after claiming to be read-only.
+    ActReadOnly,
+    /// Acts with a permit to change things.
+    Act,
+}
+
+/// All powers of one instance.
+pub(crate) struct State {
+    pub(crate) wasi: WasiCtx,
+    pub(crate) table: ResourceTable,
+    pub(crate) meter: Meter,
+    pub(crate) fence: Arc<Fence>,
+    pub(crate) log: Arc<Log>,
+    pub(crate) grade: Grade,
+    pub(crate) plugin: Arc<str>,
+    pub(crate) call_id: Arc<str>,
+    pub(crate) kill: KillSwitch,
+    pub(crate) limits: Limits,
+    pub(crate) progress: Spent,
+    /// The session around the call; none for questions that need no session.
+    pub(crate) environment: Option<CallEnvironment>,
+}
+
+/// What was spent of a budget.
+#[derive(Default)]
+pub(crate) struct Spent {
+    pub(crate) bytes: u64,
+    pub(crate) events: u64,
+    pub(crate) told: bool,
+}
+
+impl State {
+    /// Says no to a power, and tells the audit log.
+    pub(crate) fn refuse(&self, power: &str, detail: impl Into<String>) -> HostFailure {
+        let detail = detail.into();
+        if let Some(environment) = &self.environment {
+            environment.audit.note(AuditEvent::PowerRefused {
+                plugin: self.plugin.to_string(),
+                call_id: self.call_id.to_string(),
+                power: power.to_owned(),
+                detail: detail.clone(),
+                path: None,
+            });
+        }
+        HostFailure::Denied(format!("{power}: {detail}"))
+    }
+
+    /// The session around the call, unless the call is ending or the power is not
+    /// for this grade.
+    pub(crate) fn acting(&self, power: &str) -> Result<&CallEnvironment, HostFailure> {
+        if self.kill.is_thrown() {
+            return Err(HostFailure::Cancelled);
+        }
+        match (self.grade, &self.environment) {
+            (Grade::ActReadOnly | Grade::Act, Some(environment)) => Ok(environment),
+            (Grade::Inspect | Grade::ActReadOnly | Grade::Act, _) => {
+                Err(self.refuse(power, "not while the call is only being looked at"))
+            }
+        }
+    }
+
+    /// Like [`State::acting`], for what changes something.
+    pub(crate) fn changing(&self, power: &str) -> Result<&CallEnvironment, HostFailure> {
+        let environment = self.acting(power)?;
+        match self.grade {
+            Grade::Act => Ok(environment),
+            Grade::Inspect | Grade::ActReadOnly => {
+                Err(self.refuse(power, "the call claimed to be read-only"))
+            }
+        }
+    }
+
+    pub(crate) fn filesystem(&mut self) -> FilesystemView<'_> {
+        FilesystemView {
+            fence: &self.fence,
+            table: &mut self.table,
+        }
+    }
+}
+
+impl WasiView for State {
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        WasiCtxView {
+            ctx: &mut self.wasi,
+            table: &mut self.table,
+        }
+    }
+}
