@@ -1,0 +1,107 @@
+//! Builds the crates of a folder as components.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use crate::{Error, cargo, target};
+
+/// A component that was built.
+pub struct Component {
+    /// The crate's folder, such as `todo-write`.
+    pub name: String,
+    pub path: PathBuf,
+    /// `sha256:` and 64 hexadecimal digits.
+    pub digest: String,
+}
+
+/// Builds every crate in `root/folder` for which `wanted` says yes, and says which
+/// files the build script must watch.
+pub fn components(
+    root: &Path,
+    folder: &str,
+    wanted: impl Fn(&str) -> bool,
+) -> Result<Vec<Component>, Error> {
+    for watched in [folder, "sdk/rust", "wit/0.1"] {
+        println!("cargo::rerun-if-changed={}", root.join(watched).display());
+    }
+    println!(
+        "cargo::rerun-if-changed={}",
+        root.join("Cargo.lock").display()
+    );
+    let mut names = crates(&root.join(folder))?;
+    names.retain(|name| wanted(name));
+    if names.is_empty() {
+        return Ok(Vec::new());
+    }
+    target::ensure(root)?;
+
+    let target_folder = cargo::target_folder(root, "wasm");
+    let mut command = cargo::command(root);
+    command
+        .args(["build", "--profile", "plugin", "--target", target::TARGET])
+        .arg("--target-dir")
+        .arg(&target_folder);
+    for name in &names {
+        command.args(["-p", &package(&root.join(folder).join(name))?]);
+    }
+    let output = command
+        .output()
+        .map_err(|error| format!("cargo could not be started: {error}"))?;
+    if !output.status.success() {
+        return Err(format!(
+            "the components in {folder}/ do not build:\n{}",
+            String::from_utf8_lossy(&output.stderr)
+        ));
+    }
+    names
+        .into_iter()
+        .map(|name| {
+            let package = package(&root.join(folder).join(&name))?;
+            let path = target_folder
+                .join(target::TARGET)
+                .join("plugin")
+                .join(format!("{}.wasm", package.replace('-', "_")));
+            let bytes =
+                std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+            Ok(Component {
+                name,
+                path,
+                digest: digest(&bytes),
+            })
+        })
+        .collect()
+}
+
+fn crates(folder: &Path) -> Result<Vec<String>, Error> {
+    let entries =
+        std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let mut names: Vec<String> = entries
+        .flatten()
+        .filter(|entry| entry.path().join("Cargo.toml").is_file())
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    Ok(names)
+}
+
+/// The package's name, read off its manifest.
+fn package(folder: &Path) -> Result<String, Error> {
+    let path = folder.join("Cargo.toml");
+    let text =
+        std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    text.lines()
+        .find_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'))
+        .map(str::to_owned)
+        .ok_or_else(|| format!("{}: no line `name = \"…\"`", path.display()))
+}
+
+fn digest(bytes: &[u8]) -> String {
+    let mut text = String::from("sha256:");
+    for byte in Sha256::digest(bytes) {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}

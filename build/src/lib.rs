@@ -1,0 +1,20 @@
+//! Builds plugins and test guests from build scripts.
+//!
+//! A build script that builds more of its own workspace must mind three things:
+//! the inner cargo needs a target folder of its own, or it waits for the outer
+//! one for ever; it must not inherit the outer one's flags, which are for another
+//! target; and the target may not be installed yet.
+
+// A build script talks to cargo through its output, and starts programs.
+#![allow(clippy::print_stdout, clippy::disallowed_methods)]
+
+mod cargo;
+mod component;
+mod rg;
+mod target;
+
+pub use component::{Component, components};
+pub use rg::ripgrep;
+
+/// Why a build step stopped, in words that say what to do.
+pub type Error = String;
