@@ -1,0 +1,52 @@
+//! Builds the built-in plugins and embeds them: one file to ship.
+#![allow(clippy::print_stdout, clippy::disallowed_methods)]
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match build() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            for line in error.lines() {
+                println!("cargo::error={line}");
+            }
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn build() -> Result<(), String> {
+    let here = PathBuf::from(variable("CARGO_MANIFEST_DIR")?);
+    let root = here
+        .ancestors()
+        .nth(2)
+        .ok_or("the workspace's folder is not where it should be")?;
+    let mut code = String::new();
+    write_table(root, "plugins", "PLUGINS", &mut code)?;
+    write_table(root, "demos", "DEMOS", &mut code)?;
+    let out = Path::new(&variable("OUT_DIR")?).join("plugins.rs");
+    std::fs::write(&out, code).map_err(|error| format!("{}: {error}", out.display()))
+}
+
+fn write_table(root: &Path, folder: &str, name: &str, code: &mut String) -> Result<(), String> {
+    let built = toolbay_build::components(root, folder, |_| true)?;
+    let mut add = |line: String| {
+        // Writing to a string cannot fail.
+        let _ = writeln!(code, "{line}");
+    };
+    add(format!("pub static {name}: &[Builtin] = &["));
+    for component in built {
+        add(format!(
+            "    Builtin {{ folder: {:?}, digest: {:?}, bytes: include_bytes!({:?}) }},",
+            component.name, component.digest, component.path
+        ));
+    }
+    add("];".into());
+    Ok(())
+}
+
+fn variable(name: &str) -> Result<String, String> {
+    std::env::var(name).map_err(|_| format!("cargo did not set {name}"))
+}

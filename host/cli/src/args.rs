@@ -1,0 +1,71 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Parser, Subcommand};
+
+/// Tools for AI coding agents, none of which has to be trusted.
+#[derive(Debug, Parser)]
+#[command(name = "toolbay", version, max_term_width = 100)]
+pub struct Args {
+    #[command(flatten)]
+    pub common: Common,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Options of every command.
+#[derive(Debug, Clone, Default, ClapArgs)]
+pub struct Common {
+    /// Print JSON for programs instead of text for people
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Work as if started in this folder; it is the first root that tools may see
+    #[arg(long, global = true, value_name = "DIR")]
+    pub cwd: Option<PathBuf>,
+    /// Another folder that tools may see; may be given several times
+    #[arg(long = "add-dir", global = true, value_name = "DIR")]
+    pub add_dirs: Vec<PathBuf>,
+    /// A third-party tool (a .wasm file) or a folder of them
+    #[arg(long = "plugin", global = true, value_name = "FILE")]
+    pub plugins: Vec<PathBuf>,
+    /// Allow what this rule covers, such as 'Name' or 'Name(./src/**)'
+    #[arg(long, global = true, value_name = "RULE")]
+    pub allow: Vec<String>,
+    /// Ask about what this rule covers
+    #[arg(long, global = true, value_name = "RULE")]
+    pub ask: Vec<String>,
+    /// Deny what this rule covers
+    #[arg(long, global = true, value_name = "RULE")]
+    pub deny: Vec<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Show what toolbay does, with real tools on a folder made for it
+    Tour,
+    /// List the tools
+    Tools {
+        /// Show the schema, the prompt and the subjects of one tool
+        name: Option<String>,
+    },
+    /// Call a tool
+    Call {
+        name: String,
+        /// The input as JSON; `-` reads it from standard input
+        #[arg(default_value = "{}")]
+        input: String,
+        /// Keep what tools remember (files read, lists) under this name between calls
+        #[arg(long, value_name = "NAME")]
+        session: Option<String>,
+        /// End the call after so many milliseconds
+        #[arg(long, value_name = "MS")]
+        timeout: Option<u64>,
+    },
+    /// Say what a component is and what it could do at most
+    Inspect { file: PathBuf },
+    /// Say what this machine offers, and what is wrong
+    Doctor,
+    /// Print completions for a shell
+    Completions { shell: clap_complete::Shell },
+}

@@ -1,0 +1,143 @@
+//! `toolbay call NAME JSON`.
+
+use std::io::Read;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use serde_json::{Value, json};
+use toolbay_contract::{Content, KillReason, KillSwitch, ToolUse};
+use toolbay_dispatch::ToolResult;
+
+use super::{CALL_FAILED, open, print_json, print_line, tell_problems};
+use crate::args::Common;
+use crate::compose::Bay;
+use crate::places::Places;
+use crate::session_file::{SessionFile, fresh};
+use crate::style::Style;
+use crate::view::{draw, harmless};
+
+pub(super) struct Call {
+    pub(super) name: String,
+    pub(super) input: String,
+    pub(super) session: Option<String>,
+    pub(super) timeout: Option<u64>,
+}
+
+pub(super) async fn run(common: Common, call: Call) -> anyhow::Result<ExitCode> {
+    let json = common.json;
+    let input = read_input(&call.input)?;
+    let file = call
+        .session
+        .map(|name| SessionFile::new(&Places::from_environment()?.state, &name))
+        .transpose()?;
+    let session = match &file {
+        Some(file) => file.load()?,
+        None => fresh()?,
+    };
+    let kill = KillSwitch::new();
+    let bay = open(common, session, kill.clone()).await?;
+    tell_problems(&bay);
+    if let Some(limit) = call.timeout.map(Duration::from_millis) {
+        let kill = kill.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(limit).await;
+            kill.throw(KillReason::Deadline(limit));
+        });
+    }
+    let block = ToolUse {
+        id: "call_1".into(),
+        name: call.name,
+        input: input.clone(),
+    };
+    let result = bay.dispatch.run(block, kill.below()).await;
+    if let Some(file) = &file {
+        file.save(&bay.session)?;
+    }
+    if json {
+        print_result_json(&bay, &result)?;
+    } else {
+        print_result(&bay, &result, &input).await?;
+    }
+    Ok(if result.is_error {
+        ExitCode::from(CALL_FAILED)
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+fn read_input(given: &str) -> anyhow::Result<Value> {
+    let text = if given == "-" {
+        let mut text = String::new();
+        std::io::stdin()
+            .read_to_string(&mut text)
+            .context("the input on standard input")?;
+        text
+    } else {
+        given.to_owned()
+    };
+    let value: Value = serde_json::from_str(&text)
+        .with_context(|| format!("the input is not JSON: {}", shorten(&text)))?;
+    anyhow::ensure!(
+        value.is_object(),
+        "the input must be a JSON object such as {{\"key\": \"value\"}}; got {}",
+        shorten(&text)
+    );
+    Ok(value)
+}
+
+fn shorten(text: &str) -> String {
+    let mut short: String = text.chars().take(80).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    short
+}
+
+fn print_result_json(bay: &Bay, result: &ToolResult) -> anyhow::Result<()> {
+    let structured: Value = result
+        .structured
+        .as_deref()
+        .and_then(|text| serde_json::from_str(text).ok())
+        .unwrap_or(Value::Null);
+    let mut value = result.to_block();
+    value["structured"] = structured;
+    value["error_class"] = json!(result.failure.as_ref().map(|failure| failure.class()));
+    value["audit"] = json!(bay.events.take());
+    print_json(&value)
+}
+
+async fn print_result(bay: &Bay, result: &ToolResult, input: &Value) -> anyhow::Result<()> {
+    let style = Style::for_output();
+    if result.is_error {
+        let text = harmless(&result.text());
+        eprintln!("{} {text}", Style::for_errors().bad("failed:"));
+        return Ok(());
+    }
+    // A diff says more to a person than the confirmation for the model.
+    if let (Some(outcome), Some(found)) =
+        (&result.outcome, bay.dispatch.registry().find(&result.tool))
+    {
+        let input: Arc<str> = input.to_string().into();
+        if let view @ toolbay_contract::View::Diff(_) =
+            found.tool.render_result(&input, outcome).await
+        {
+            print_line(&draw(&view, style))?;
+        }
+    }
+    for content in &result.content {
+        match content {
+            Content::Text(text) => print_line(&harmless(text))?,
+            Content::Image(blob) | Content::Document(blob) => print_line(&style.dim(&format!(
+                "[{}, {} bytes; --json prints it]",
+                blob.mime,
+                blob.data.len()
+            )))?,
+            Content::Link(link) => {
+                print_line(&format!("{} {}", harmless(&link.name), harmless(&link.uri)))?;
+            }
+        }
+    }
+    Ok(())
+}

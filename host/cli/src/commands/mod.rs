@@ -1,0 +1,204 @@
+//! The commands, a file each.
+
+mod call;
+mod completions;
+mod doctor;
+mod inspect;
+mod tools;
+mod tour;
+
+use std::io::IsTerminal;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use toolbay_contract::{KillSwitch, ProgressSink, Session};
+use toolbay_dispatch::{Approver, Nobody};
+use toolbay_runtime::CompileNotice;
+
+use crate::args::{Args, Command, Common};
+use crate::compose::{Bay, Ingredients};
+use crate::places::{self, Places};
+use crate::prompt::{Terminal, somebody_is_there};
+use crate::session_file;
+use crate::style::Style;
+
+/// The tool ran and failed, or was refused.
+const CALL_FAILED: u8 = 1;
+/// The command itself could not be done.
+const COMMAND_FAILED: u8 = 2;
+
+/// Runs a command to its exit code.
+pub fn run(args: Args) -> ExitCode {
+    start_logging();
+    match start(args) {
+        Ok(code) => code,
+        Err(error) => {
+            // The reader of our output went away; nobody is left to tell.
+            let broken_pipe = error.chain().any(|cause| {
+                cause
+                    .downcast_ref::<std::io::Error>()
+                    .is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+            });
+            if !broken_pipe {
+                eprintln!("{} {error:#}", Style::for_errors().bad("error:"));
+            }
+            ExitCode::from(COMMAND_FAILED)
+        }
+    }
+}
+
+fn start(args: Args) -> anyhow::Result<ExitCode> {
+    let Args { common, command } = args;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_time()
+        .thread_name("toolbay")
+        .build()?;
+    let code = runtime.block_on(async {
+        match command {
+            Command::Tour => tour::run(common).await,
+            Command::Tools { name } => tools::run(common, name).await,
+            Command::Call {
+                name,
+                input,
+                session,
+                timeout,
+            } => {
+                call::run(
+                    common,
+                    call::Call {
+                        name,
+                        input,
+                        session,
+                        timeout,
+                    },
+                )
+                .await
+            }
+            Command::Inspect { file } => inspect::run(common, file).await,
+            Command::Doctor => doctor::run(common).await,
+            Command::Completions { shell } => completions::run(shell),
+        }
+    });
+    // Whatever still blocks a thread must not keep the program from ending.
+    runtime.shutdown_timeout(Duration::from_millis(100));
+    code
+}
+
+fn start_logging() {
+    let Some(filter) = places::log_filter() else {
+        return;
+    };
+    let filter = tracing_subscriber::EnvFilter::new(filter);
+    // A second subscriber cannot happen; were it so, the first one serves.
+    let _ = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .try_init();
+}
+
+/// Opens a session for a command: asks at the terminal if somebody is there.
+async fn open(common: Common, session: Session, kill: KillSwitch) -> anyhow::Result<Bay> {
+    let approver: Arc<dyn Approver> = if somebody_is_there() {
+        Arc::new(Terminal::default())
+    } else {
+        Arc::new(Nobody)
+    };
+    open_with(common, session, kill, approver, quiet_progress()).await
+}
+
+async fn open_with(
+    common: Common,
+    session: Session,
+    kill: KillSwitch,
+    approver: Arc<dyn Approver>,
+    progress: ProgressSink,
+) -> anyhow::Result<Bay> {
+    Bay::open(Ingredients {
+        common,
+        places: Places::from_environment()?,
+        session,
+        approver,
+        progress,
+        on_compile: Some(compile_notice()),
+        kill,
+    })
+    .await
+}
+
+/// Opens a session that only looks.
+async fn open_to_look(common: Common) -> anyhow::Result<Bay> {
+    open(common, session_file::fresh()?, KillSwitch::new()).await
+}
+
+fn quiet_progress() -> ProgressSink {
+    Arc::new(|_, _| {})
+}
+
+/// Tells people that a component is being compiled, if that takes a while.
+fn compile_notice() -> Arc<dyn Fn(CompileNotice) + Send + Sync> {
+    let quiet = !std::io::stderr().is_terminal();
+    Arc::new(move |notice| {
+        let style = Style::for_errors();
+        match notice {
+            CompileNotice::Started { plugin, bytes } => {
+                if quiet {
+                    return;
+                }
+                let done = Arc::new(AtomicBool::new(false));
+                WAITING.with(|waiting| waiting.replace(Some(done.clone())));
+                // Short work is not worth a line: say so only after a while.
+                let told = std::thread::Builder::new().spawn(move || {
+                    std::thread::sleep(Duration::from_millis(300));
+                    if !done.load(Ordering::Relaxed) {
+                        let line = format!(
+                            "compiling {plugin} ({} KiB), once for this machine …",
+                            bytes / 1024
+                        );
+                        eprintln!("{}", style.dim(&line));
+                    }
+                });
+                // Without the thread there is merely no line.
+                drop(told);
+            }
+            CompileNotice::Finished { plugin, took } => {
+                if let Some(done) = WAITING.with(std::cell::RefCell::take) {
+                    done.store(true, Ordering::Relaxed);
+                }
+                if !quiet && took > Duration::from_millis(300) {
+                    let line = format!("compiled {plugin} in {:.1} s", took.as_secs_f32());
+                    eprintln!("{}", style.dim(&line));
+                }
+            }
+        }
+    })
+}
+
+thread_local! {
+    /// The compilation under way on this thread.
+    static WAITING: std::cell::RefCell<Option<Arc<AtomicBool>>> =
+        const { std::cell::RefCell::new(None) };
+}
+
+/// Tells of plugins that cannot be used.
+fn tell_problems(bay: &Bay) {
+    let style = Style::for_errors();
+    for problem in &bay.problems {
+        eprintln!("{} {problem}", style.warn("warning:"));
+    }
+}
+
+/// Prints JSON for programs, on one line.
+fn print_json(value: &serde_json::Value) -> anyhow::Result<()> {
+    print_line(&value.to_string())
+}
+
+/// Prints a line; a reader that went away is an error like any other, not a panic.
+fn print_line(line: &str) -> anyhow::Result<()> {
+    use std::io::Write;
+
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{line}")?;
+    Ok(())
+}

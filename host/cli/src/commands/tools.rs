@@ -1,0 +1,101 @@
+//! `toolbay tools [NAME]`: the tools, without compiling any; or one of them.
+
+use std::process::ExitCode;
+
+use anyhow::bail;
+use serde_json::{Value, json};
+use toolbay_contract::{Origin, Tool};
+use toolbay_policy::Trust;
+
+use super::{open_to_look, print_json, print_line, tell_problems};
+use crate::args::Common;
+use crate::style::Style;
+use crate::view::harmless;
+
+pub(super) async fn run(common: Common, name: Option<String>) -> anyhow::Result<ExitCode> {
+    let json = common.json;
+    let bay = open_to_look(common).await?;
+    tell_problems(&bay);
+    let registry = bay.dispatch.registry();
+    let Some(name) = name else {
+        if json {
+            let all: Vec<Value> = registry
+                .tools()
+                .iter()
+                .map(|tool| summary(&**tool))
+                .collect();
+            print_json(&json!({ "tools": all, "problems": bay.problems }))?;
+        } else {
+            list(registry.tools())?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    };
+    let Some(found) = registry.find(&name) else {
+        bail!(
+            "there is no tool called {name}; there are: {}",
+            registry.names().join(", ")
+        );
+    };
+    let tool = found.tool;
+    let prompt = tool.prompt(&registry.names()).await;
+    if json {
+        let mut value = summary(&*tool);
+        value["prompt"] = prompt.into();
+        print_json(&value)?;
+    } else {
+        let style = Style::for_output();
+        let info = tool.info();
+        print_line(&format!(
+            "{}  {}",
+            style.bold(&info.name),
+            harmless(&info.summary)
+        ))?;
+        print_line(&format!("\n{}", harmless(prompt.trim())))?;
+        let schema: Value = serde_json::from_str(&info.input_schema)?;
+        print_line(&format!("\n{}", style.dim("input schema")))?;
+        print_line(&harmless(&serde_json::to_string_pretty(&schema)?))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list(tools: &[std::sync::Arc<dyn Tool>]) -> anyhow::Result<()> {
+    let style = Style::for_output();
+    let width = tools
+        .iter()
+        .map(|tool| tool.info().name.len())
+        .max()
+        .unwrap_or(0);
+    for tool in tools {
+        let info = tool.info();
+        let mark = match tool.trust() {
+            Trust::BuiltIn => String::new(),
+            Trust::ThirdParty => style.warn("  third-party"),
+        };
+        let pad = " ".repeat(width - info.name.len());
+        print_line(&format!(
+            "{}{pad}  {}{mark}",
+            style.bold(&info.name),
+            harmless(&info.summary)
+        ))?;
+    }
+    Ok(())
+}
+
+fn summary(tool: &dyn Tool) -> Value {
+    let info = tool.info();
+    let schema: Value = serde_json::from_str(&info.input_schema).unwrap_or(Value::Null);
+    json!({
+        "name": info.name,
+        "aliases": info.aliases,
+        "description": info.summary,
+        "input_schema": schema,
+        "subjects": info.subjects,
+        "limit": info.limit,
+        "deferred": info.deferred,
+        "origin": match tool.origin() {
+            Origin::BuiltIn => "built-in".to_owned(),
+            Origin::File(path) => path.display().to_string(),
+        },
+        "trust": tool.trust(),
+    })
+}

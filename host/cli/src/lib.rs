@@ -1,0 +1,18 @@
+//! The composition root: settings become a session, a session runs commands.
+//!
+//! Only this crate reads the environment, prints, and knows every other crate.
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
+// Printing is this crate's job.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+pub mod args;
+pub mod audit;
+pub mod builtin;
+pub mod commands;
+pub mod compose;
+pub mod places;
+pub mod prompt;
+pub mod session_file;
+pub mod settings;
+pub mod style;
+pub mod view;

@@ -1,0 +1,175 @@
+//! Settings files: what was written, and what the program sees.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use serde::Deserialize;
+use toolbay_policy::{Anchors, Rule, Rules};
+use toolbay_runtime::Limits;
+
+use crate::places::Places;
+
+/// What a settings file says.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Raw {
+    #[serde(default)]
+    permissions: RawPermissions,
+    /// Limits by tool name; `*` is for all.
+    #[serde(default)]
+    limits: BTreeMap<String, Limits>,
+    /// Component files or folders of them.
+    #[serde(default)]
+    plugins: Vec<PathBuf>,
+    #[serde(rename = "$schema", default)]
+    _schema: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct RawPermissions {
+    #[serde(default)]
+    allow: Vec<String>,
+    #[serde(default)]
+    ask: Vec<String>,
+    #[serde(default)]
+    deny: Vec<String>,
+    #[serde(default)]
+    additional_directories: Vec<PathBuf>,
+}
+
+/// What the program sees.
+#[derive(Debug, Default)]
+pub struct Settings {
+    pub rules: Rules,
+    pub additional_directories: Vec<PathBuf>,
+    pub limits: BTreeMap<String, Limits>,
+    pub plugins: Vec<PathBuf>,
+    /// The files that were read.
+    pub sources: Vec<PathBuf>,
+}
+
+/// Rules given on the command line.
+#[derive(Debug, Default, Clone)]
+pub struct CommandLineRules {
+    pub allow: Vec<String>,
+    pub ask: Vec<String>,
+    pub deny: Vec<String>,
+}
+
+impl Settings {
+    /// Reads the user's and the project's files, then the command line.
+    pub fn load(cwd: &Path, places: &Places, given: &CommandLineRules) -> anyhow::Result<Self> {
+        let mut settings = Self::default();
+        let user = places
+            .home
+            .as_ref()
+            .map(|home| home.join(".toolbay/settings.json"));
+        let files = [
+            user,
+            Some(cwd.join(".toolbay/settings.json")),
+            Some(cwd.join(".toolbay/settings.local.json")),
+        ];
+        for file in files.into_iter().flatten() {
+            settings.read(&file, cwd, places)?;
+        }
+        let anchors = anchors(cwd, cwd, places);
+        let parse = |texts: &[String]| -> anyhow::Result<Vec<Rule>> {
+            texts
+                .iter()
+                .map(|text| Rule::parse(text, &anchors).context("a rule on the command line"))
+                .collect()
+        };
+        settings.rules.allow.extend(parse(&given.allow)?);
+        settings.rules.ask.extend(parse(&given.ask)?);
+        settings.rules.deny.extend(parse(&given.deny)?);
+        Ok(settings)
+    }
+
+    fn read(&mut self, file: &Path, cwd: &Path, places: &Places) -> anyhow::Result<()> {
+        let text = match std::fs::read_to_string(file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(error).with_context(|| file.display().to_string()),
+        };
+        let raw: Raw = serde_json::from_str(&text).with_context(|| file.display().to_string())?;
+        let folder = file.parent().and_then(Path::parent).unwrap_or(cwd);
+        let anchors = anchors(folder, cwd, places);
+        let parse = |texts: &[String]| -> anyhow::Result<Vec<Rule>> {
+            texts
+                .iter()
+                .map(|text| Rule::parse(text, &anchors).with_context(|| file.display().to_string()))
+                .collect()
+        };
+        self.rules.allow.extend(parse(&raw.permissions.allow)?);
+        self.rules.ask.extend(parse(&raw.permissions.ask)?);
+        self.rules.deny.extend(parse(&raw.permissions.deny)?);
+        let absolute = |path: PathBuf| folder.join(path);
+        self.additional_directories.extend(
+            raw.permissions
+                .additional_directories
+                .into_iter()
+                .map(absolute),
+        );
+        self.plugins.extend(raw.plugins.into_iter().map(absolute));
+        self.limits.extend(raw.limits);
+        self.sources.push(file.to_path_buf());
+        Ok(())
+    }
+
+    /// The limits of one tool.
+    pub fn limits_of(&self, tool: &str) -> Limits {
+        self.limits
+            .get(tool)
+            .or_else(|| self.limits.get("*"))
+            .copied()
+            .unwrap_or_default()
+    }
+}
+
+fn anchors(settings: &Path, cwd: &Path, places: &Places) -> Anchors {
+    Anchors {
+        home: places.home.clone(),
+        cwd: cwd.to_path_buf(),
+        settings: settings.to_path_buf(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_broken_settings_file_is_named_with_its_line() {
+        let root = std::env::temp_dir().join(format!("toolbay-settings-{}", std::process::id()));
+        std::fs::create_dir_all(root.join(".toolbay")).unwrap();
+        let places = Places {
+            home: None,
+            cache: root.clone(),
+            state: root.clone(),
+        };
+        let file = root.join(".toolbay/settings.json");
+        for (text, part) in [
+            ("{\n\"permissons\": {}}", "permissons"),
+            ("{\"permissions\": {\"deny\": [\"A(\"]}}", "no `)`"),
+            ("{", "line 1"),
+        ] {
+            std::fs::write(&file, text).unwrap();
+            let error = Settings::load(&root, &places, &CommandLineRules::default()).unwrap_err();
+            let error = format!("{error:#}");
+            assert!(error.contains(part), "{error}");
+            assert!(error.contains("settings.json"), "{error}");
+        }
+        std::fs::write(
+            &file,
+            r#"{"permissions": {"deny": ["T(/x)"]}, "limits": {"T": {"call-ms": 5}}}"#,
+        )
+        .unwrap();
+        let settings = Settings::load(&root, &places, &CommandLineRules::default()).unwrap();
+        assert_eq!(settings.rules.deny.len(), 1);
+        assert_eq!(settings.limits_of("T").call_ms, 5);
+        assert_eq!(settings.limits_of("U"), Limits::default());
+        std::fs::remove_dir_all(root).unwrap();
+    }
+}
