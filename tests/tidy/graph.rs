@@ -210,7 +210,7 @@ fn only_the_runtime_and_the_program_drag_in_wasmtime() {
 fn plugins_and_guests_know_no_crate_but_the_sdk() {
     let workspace = read("Cargo.toml");
     let mut findings = Vec::new();
-    for folder in ["plugins", "tests/guests"] {
+    for folder in ["plugins", "demos", "tests/guests"] {
         for name in entries(folder).iter().filter(|name| name.ends_with('/')) {
             let path = format!("{folder}/{name}Cargo.toml");
             findings.extend(beyond_the_sdk(&path, &read(&path), &workspace));

@@ -15,4 +15,5 @@ pub mod prompt;
 pub mod session_file;
 pub mod settings;
 pub mod style;
+pub mod tour;
 pub mod view;

@@ -50,6 +50,11 @@ impl Dispatch {
         &self.registry
     }
 
+    /// To add tools before the first call.
+    pub fn registry_mut(&mut self) -> &mut Registry {
+        &mut self.registry
+    }
+
     /// Whether the call may run beside others. A claim counts where it is
     /// enforced: a call that cannot write disturbs nobody; a claim to write safely
     /// is believed of built-ins alone.

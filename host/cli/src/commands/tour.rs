@@ -1,6 +1,242 @@
-//! `toolbay tour`.
-use crate::args::Common;
+//! `toolbay tour`: a scripted turn through the real executor, on a folder made
+//! for it and removed afterwards.
+
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-pub(super) async fn run(_common: Common) -> anyhow::Result<ExitCode> {
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use serde_json::json;
+use toolbay_agent::run_turn;
+use toolbay_contract::{AuditEvent, KillSwitch, View};
+use toolbay_dispatch::{Nobody, ToolResult};
+use toolbay_policy::Trust;
+
+use super::{open_with, print_json, print_line, quiet_progress};
+use crate::args::Common;
+use crate::builtin::DEMOS;
+use crate::compose::Bay;
+use crate::session_file;
+use crate::style::Style;
+use crate::tour::{SCRIPT, Step, project};
+use crate::view::{draw, harmless};
+
+/// Lines of a result that are shown.
+const SHOWN_LINES: usize = 12;
+
+pub(super) async fn run(common: Common) -> anyhow::Result<ExitCode> {
+    let started = Instant::now();
+    let folder = Folder::make()?;
+    project::write(&folder.path)?;
+    let given = Common {
+        json: common.json,
+        cwd: Some(folder.path.clone()),
+        deny: project::DENY.map(str::to_owned).to_vec(),
+        allow: project::ALLOW.map(str::to_owned).to_vec(),
+        plugins: Vec::new(),
+        ..Common::default()
+    };
+    let kill = KillSwitch::new();
+    let mut bay = open_with(
+        given,
+        session_file::fresh()?,
+        kill.clone(),
+        Arc::new(Nobody),
+        quiet_progress(),
+    )
+    .await?;
+    for demo in DEMOS {
+        let plugin =
+            crate::compose::open_builtin(&bay.runtime, demo, Trust::ThirdParty, &bay.settings)
+                .await?;
+        bay.dispatch.registry_mut().add(Arc::new(plugin))?;
+    }
+
+    let show = Show {
+        json: common.json,
+        style: Style::for_output(),
+        root: folder.path.display().to_string(),
+    };
+    show.opening(&bay, started.elapsed())?;
+    for step in SCRIPT {
+        let before = Instant::now();
+        let blocks = step.blocks(&folder.path);
+        let inputs: Vec<Arc<str>> = blocks
+            .iter()
+            .map(|block| block.input.to_string().into())
+            .collect();
+        let results = run_turn(&bay.dispatch, blocks, &kill).await;
+        let took = before.elapsed();
+        let events = bay.events.take();
+        show.step(&bay, step, &inputs, &results, &events, took)
+            .await?;
+    }
+    let changed = project::changes(&folder.path)?;
+    show.ending(&changed, started.elapsed())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// How the tour is shown.
+struct Show {
+    json: bool,
+    style: Style,
+    root: String,
+}
+
+impl Show {
+    fn opening(&self, bay: &Bay, took: Duration) -> anyhow::Result<()> {
+        let names = bay.dispatch.registry().names();
+        if self.json {
+            return print_json(
+                &json!({"step": "start", "tools": names, "took_ms": took.as_secs_f64() * 1e3}),
+            );
+        }
+        let style = self.style;
+        print_line(&style.bold("Toolbay: tools that need not be trusted"))?;
+        print_line(&format!(
+            "{} tools, each a WebAssembly component: {}",
+            names.len(),
+            names.join(", ")
+        ))?;
+        print_line(&style.dim(&format!(
+            "listed in {} without compiling one; a first use compiles, once for this machine",
+            milliseconds(took)
+        )))
+    }
+
+    async fn step(
+        &self,
+        bay: &Bay,
+        step: &Step,
+        inputs: &[Arc<str>],
+        results: &[ToolResult],
+        events: &[AuditEvent],
+        took: Duration,
+    ) -> anyhow::Result<()> {
+        if self.json {
+            let blocks: Vec<_> = results.iter().map(ToolResult::to_block).collect();
+            return print_json(&json!({
+                "step": step.title, "results": blocks, "audit": events,
+                "took_ms": took.as_secs_f64() * 1e3,
+            }));
+        }
+        let style = self.style;
+        print_line(&format!("\n{}", style.bold(step.title)))?;
+        print_line(&style.dim(step.about))?;
+        for (result, input) in results.iter().zip(inputs) {
+            let call = match bay.dispatch.registry().find(&result.tool) {
+                Some(found) => draw(&found.tool.render_use(input).await, Style::PLAIN),
+                None => result.tool.clone(),
+            };
+            let mark = if result.is_error {
+                style.bad("✗")
+            } else {
+                style.good("✓")
+            };
+            let call = call.lines().next().unwrap_or_default().to_owned();
+            print_line(&format!("{mark} {}", style.note(&self.local(&call))))?;
+            let text = self.picture(bay, result, input).await;
+            print_line(&self.cut(&self.local(&text)))?;
+        }
+        let refused = events.iter().filter_map(|event| match event {
+            AuditEvent::PowerRefused { power, detail, .. } => Some((power, detail)),
+            AuditEvent::Permitted { .. }
+            | AuditEvent::Denied { .. }
+            | AuditEvent::Ended { .. }
+            | AuditEvent::ModifierDropped { .. } => None,
+        });
+        for (power, detail) in refused {
+            print_line(&format!(
+                "  {} {} ({})",
+                style.warn("audit: refused"),
+                harmless(power),
+                harmless(detail)
+            ))?;
+        }
+        print_line(&style.dim(&format!("  {}", milliseconds(took))))
+    }
+
+    /// The result as a person would like to see it: a diff if there is one.
+    async fn picture(&self, bay: &Bay, result: &ToolResult, input: &Arc<str>) -> String {
+        if let (Some(outcome), Some(found)) =
+            (&result.outcome, bay.dispatch.registry().find(&result.tool))
+            && let view @ View::Diff(_) = found.tool.render_result(input, outcome).await
+        {
+            return draw(&view, self.style);
+        }
+        harmless(&result.text())
+    }
+
+    /// Paths of the tour's folder, shortened.
+    fn local(&self, text: &str) -> String {
+        text.replace(&format!("{}/", self.root), "")
+            .replace(&self.root, ".")
+    }
+
+    fn cut(&self, text: &str) -> String {
+        let lines: Vec<&str> = text.trim_end().lines().collect();
+        let mut shown: Vec<String> = lines
+            .iter()
+            .take(SHOWN_LINES)
+            .map(|line| {
+                let short: String = line.chars().take(140).collect();
+                format!("    {short}")
+            })
+            .collect();
+        if lines.len() > SHOWN_LINES {
+            let more = format!("    … {} lines more", lines.len() - SHOWN_LINES);
+            shown.push(self.style.dim(&more));
+        }
+        shown.join("\n")
+    }
+
+    fn ending(&self, changed: &[String], took: Duration) -> anyhow::Result<()> {
+        if self.json {
+            return print_json(
+                &json!({"step": "end", "changed": changed, "took_ms": took.as_secs_f64() * 1e3}),
+            );
+        }
+        let style = self.style;
+        print_line(&format!(
+            "\n{} changed on disk: {}. {}",
+            style.bold("In the end"),
+            changed.join(", "),
+            style.dim(&format!("The tour took {}.", milliseconds(took)))
+        ))?;
+        print_line(&style.dim("Commands run in cages, results are stored when they grow too large: both come with their tools."))
+    }
+}
+
+fn milliseconds(took: Duration) -> String {
+    format!("{:.1} ms", took.as_secs_f64() * 1e3)
+}
+
+/// A folder that is removed when the tour ends.
+struct Folder {
+    path: PathBuf,
+}
+
+impl Folder {
+    fn make() -> anyhow::Result<Self> {
+        let mut random = [0; 8];
+        getrandom::fill(&mut random).map_err(|error| anyhow::anyhow!("{error}"))?;
+        let base = std::env::temp_dir();
+        let path = base.join(format!("toolbay-tour-{:016x}", u64::from_le_bytes(random)));
+        std::fs::create_dir(&path).with_context(|| path.display().to_string())?;
+        let path = path.canonicalize()?;
+        Ok(Self { path })
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        remove(&self.path);
+    }
+}
+
+fn remove(path: &Path) {
+    if let Err(error) = std::fs::remove_dir_all(path) {
+        eprintln!("{} could not be removed: {error}", path.display());
+    }
 }

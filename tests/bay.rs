@@ -1,0 +1,309 @@
+//! A bay for tests: a temporary project, a runtime, and whatever tools a test
+//! brings.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use serde_json::Value;
+use tempfile::TempDir;
+use toolbay_cli::audit::Events;
+use toolbay_cli::builtin::PLUGINS;
+use toolbay_contract::{
+    AuditEvent, CallEnvironment, Failure, KillSwitch, Origin, Powers, Progress, Session, Tool,
+    ToolUse,
+};
+use toolbay_dispatch::{
+    Answer, Approver, Dispatch, PermissionQuestion, Registry, Setting, ToolResult,
+};
+use toolbay_policy::{Anchors, Policy, Rule, Rules, Trust};
+use toolbay_runtime::{Limits, Plugin, Runtime, RuntimeOptions, Source};
+
+/// Says the same to every question.
+pub struct Always(pub Answer);
+
+impl Approver for Always {
+    fn ask(&self, _question: PermissionQuestion) -> toolbay_contract::BoxFuture<'_, Answer> {
+        let answer = self.0.clone();
+        Box::pin(async move { answer })
+    }
+}
+
+/// What a test's bay is made from.
+pub struct TestBay {
+    project: TempDir,
+    runtime: Runtime,
+    rules: [Vec<String>; 3],
+    approver: Arc<dyn Approver>,
+    limits: Limits,
+    more_roots: Vec<PathBuf>,
+    tools: Vec<Arc<Plugin>>,
+    problems: Vec<Failure>,
+}
+
+/// A bay that runs calls.
+pub struct Running {
+    pub dispatch: Dispatch,
+    pub runtime: Runtime,
+    pub session: Arc<Session>,
+    pub events: Arc<Events>,
+    pub progress: Arc<Mutex<Vec<Progress>>>,
+    pub kill: KillSwitch,
+    pub tools: Vec<Arc<Plugin>>,
+    root: PathBuf,
+    _project: TempDir,
+}
+
+/// One runtime for all tests of a process that do not shut it down: its cache
+/// spares compiling the same guest again and again.
+pub fn shared_runtime() -> Runtime {
+    static SHARED: std::sync::OnceLock<Runtime> = std::sync::OnceLock::new();
+    SHARED
+        .get_or_init(|| {
+            let target = Path::new(env!("OUT_DIR"));
+            Runtime::new(RuntimeOptions {
+                cache: Some((target.join("cache/compiled"), target.join("cache/state"))),
+                ..RuntimeOptions::default()
+            })
+            .unwrap()
+        })
+        .clone()
+}
+
+impl Default for TestBay {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl TestBay {
+    pub fn new() -> Self {
+        Self::with_runtime(shared_runtime())
+    }
+
+    pub fn with_runtime(runtime: Runtime) -> Self {
+        Self {
+            project: tempfile::tempdir().unwrap(),
+            runtime,
+            rules: Default::default(),
+            approver: Arc::new(Always(Answer::No {
+                reason: "the test says no".into(),
+            })),
+            limits: Limits::default(),
+            more_roots: Vec::new(),
+            tools: Vec::new(),
+            problems: Vec::new(),
+        }
+    }
+
+    /// The project's folder, real.
+    pub fn root(&self) -> PathBuf {
+        self.project.path().canonicalize().unwrap()
+    }
+
+    /// Writes a file of the project.
+    pub fn file(self, name: &str, content: impl AsRef<[u8]>) -> Self {
+        let path = self.root().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
+        self
+    }
+
+    pub fn allow(mut self, rule: &str) -> Self {
+        self.rules[0].push(rule.into());
+        self
+    }
+
+    pub fn ask(mut self, rule: &str) -> Self {
+        self.rules[1].push(rule.into());
+        self
+    }
+
+    pub fn deny(mut self, rule: &str) -> Self {
+        self.rules[2].push(rule.into());
+        self
+    }
+
+    /// Everybody who is asked says yes.
+    pub fn says_yes(mut self) -> Self {
+        self.approver = Arc::new(Always(Answer::Yes));
+        self
+    }
+
+    /// Limits of the guests added after this.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    pub fn root_also(mut self, path: PathBuf) -> Self {
+        self.more_roots.push(path);
+        self
+    }
+
+    /// Adds a guest as a third-party tool. One that cannot be opened is kept for
+    /// [`TestBay::problems`].
+    pub async fn guest(self, bytes: &'static [u8]) -> Self {
+        self.bytes(bytes.into()).await
+    }
+
+    pub async fn bytes(mut self, bytes: Arc<[u8]>) -> Self {
+        let opened = Plugin::open(
+            &self.runtime,
+            Source::Bytes(bytes),
+            Origin::File("guest.wasm".into()),
+            Trust::ThirdParty,
+            self.limits,
+        )
+        .await;
+        match opened {
+            Ok(plugin) => self.tools.push(Arc::new(plugin)),
+            Err(failure) => self.problems.push(failure),
+        }
+        self
+    }
+
+    /// Adds every built-in plugin.
+    pub async fn builtins(mut self) -> Self {
+        for builtin in PLUGINS {
+            let source = Source::Embedded {
+                bytes: builtin.bytes,
+                digest: builtin.digest,
+            };
+            let plugin = Plugin::open(
+                &self.runtime,
+                source,
+                Origin::BuiltIn,
+                Trust::BuiltIn,
+                self.limits,
+            )
+            .await
+            .unwrap();
+            self.tools.push(Arc::new(plugin));
+        }
+        self
+    }
+
+    /// Why guests could not be opened.
+    pub fn problems(&self) -> &[Failure] {
+        &self.problems
+    }
+
+    pub fn start(self) -> Running {
+        assert!(self.problems.is_empty(), "{:?}", self.problems);
+        let root = self.root();
+        let anchors = Anchors {
+            home: None,
+            cwd: root.clone(),
+            settings: root.clone(),
+        };
+        let [allow, ask, deny] = self.rules.map(|texts| {
+            texts
+                .iter()
+                .map(|text| Rule::parse(text, &anchors).unwrap())
+                .collect::<Vec<_>>()
+        });
+        let mut roots = vec![root.clone()];
+        roots.extend(self.more_roots);
+        let policy = Policy::new(Rules { deny, ask, allow }, roots.clone());
+        let events = Arc::new(Events::default());
+        let session = Arc::new(Session::new(7));
+        let progress = Arc::new(Mutex::new(Vec::new()));
+        let seen = progress.clone();
+        let kill = KillSwitch::new();
+        let environment = CallEnvironment {
+            roots: roots.into(),
+            working_directory: root.clone(),
+            path_rules: policy.path_rules().clone(),
+            session: session.clone(),
+            powers: Powers::default(),
+            audit: events.clone(),
+            progress: Arc::new(move |_, progress| seen.lock().unwrap().push(progress)),
+            kill: kill.clone(),
+        };
+        let mut registry = Registry::default();
+        for tool in &self.tools {
+            registry.add(tool.clone() as Arc<dyn Tool>).unwrap();
+        }
+        Running {
+            dispatch: Dispatch::new(Setting {
+                registry,
+                policy,
+                environment,
+                approver: self.approver,
+            }),
+            runtime: self.runtime,
+            session,
+            events,
+            progress,
+            kill,
+            tools: self.tools,
+            root,
+            _project: self.project,
+        }
+    }
+}
+
+impl Running {
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Calls a tool.
+    pub async fn call(&self, name: &str, input: Value) -> ToolResult {
+        self.call_with(name, input, self.kill.below()).await
+    }
+
+    /// Calls a tool with a switch of the test's own.
+    pub async fn call_with(&self, name: &str, input: Value, kill: KillSwitch) -> ToolResult {
+        let block = ToolUse {
+            id: "test_call".into(),
+            name: name.into(),
+            input,
+        };
+        self.dispatch.run(block, kill).await
+    }
+
+    /// Powers that were refused so far, with the path if there was one.
+    pub fn refusals(&self) -> Vec<(String, Option<PathBuf>)> {
+        self.events
+            .take()
+            .into_iter()
+            .filter_map(|event| match event {
+                AuditEvent::PowerRefused { power, path, .. } => Some((power, path)),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// Every file and folder of the project with its content, to compare before and
+    /// after.
+    pub fn snapshot(&self) -> Vec<(PathBuf, Option<Vec<u8>>)> {
+        snapshot(&self.root)
+    }
+}
+
+/// Every file and folder below a folder, in order, with contents and link targets.
+pub fn snapshot(root: &Path) -> Vec<(PathBuf, Option<Vec<u8>>)> {
+    let mut all = Vec::new();
+    let mut open = vec![root.to_path_buf()];
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let metadata = std::fs::symlink_metadata(&path).unwrap();
+            let name = path.strip_prefix(root).unwrap().to_path_buf();
+            if metadata.is_symlink() {
+                let target = std::fs::read_link(&path).unwrap();
+                all.push((name, Some(target.to_string_lossy().as_bytes().to_vec())));
+            } else if metadata.is_dir() {
+                all.push((name, None));
+                open.push(path);
+            } else if metadata.is_file() {
+                all.push((name, Some(std::fs::read(&path).unwrap())));
+            } else {
+                all.push((name, None));
+            }
+        }
+    }
+    all.sort();
+    all
+}
