@@ -15,7 +15,7 @@ use toolbay_contract::{
 use toolbay_dispatch::{
     Answer, Approver, Dispatch, PermissionQuestion, Registry, Setting, ToolResult,
 };
-use toolbay_policy::{Anchors, Policy, Rule, Rules, Trust};
+use toolbay_policy::{Anchors, Closed, Policy, Rule, Rules, Trust};
 use toolbay_runtime::{Limits, Plugin, Runtime, RuntimeOptions, Source};
 
 /// Says the same to every question.
@@ -204,7 +204,11 @@ impl TestBay {
         });
         let mut roots = vec![root.clone()];
         roots.extend(self.more_roots);
-        let policy = Policy::new(Rules { deny, ask, allow }, roots.clone());
+        let policy = Policy::new(
+            Rules { deny, ask, allow },
+            roots.clone(),
+            &Closed::default(),
+        );
         let events = Arc::new(Events::default());
         let session = Arc::new(Session::new(7));
         let progress = Arc::new(Mutex::new(Vec::new()));

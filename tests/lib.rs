@@ -19,3 +19,19 @@ pub fn workspace() -> &'static std::path::Path {
         .parent()
         .expect("the tests lie in the workspace")
 }
+
+/// The program that was built along with the tests.
+pub fn program() -> std::path::PathBuf {
+    let here = std::env::current_exe().expect("a test knows its own file");
+    let program = here
+        .ancestors()
+        .nth(2)
+        .expect("test binaries lie in target/<profile>/deps")
+        .join("toolbay");
+    assert!(
+        program.is_file(),
+        "{} is not built; run `cargo build -p toolbay`",
+        program.display()
+    );
+    program
+}

@@ -9,3 +9,5 @@
 
 // Search results are those of ripgrep.
 mod search_differential;
+// The README leads a plugin author to a working tool.
+mod template;

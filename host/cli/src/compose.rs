@@ -13,7 +13,7 @@ use crate::args::Common;
 use crate::audit::Events;
 use crate::builtin::{Builtin, PLUGINS};
 use crate::places::Places;
-use crate::settings::{CommandLineRules, Settings};
+use crate::settings::{CommandLineRules, Settings, own_files};
 
 /// A session, ready to run calls.
 pub struct Bay {
@@ -90,7 +90,7 @@ impl Bay {
             }
         }
 
-        let policy = Policy::new(settings.rules.clone(), roots.clone());
+        let policy = Policy::new(settings.rules.clone(), roots.clone(), &own_files(&places));
         let events = Arc::new(Events::default());
         let session = Arc::new(session);
         let environment = CallEnvironment {

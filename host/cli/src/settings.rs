@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use serde::Deserialize;
-use toolbay_policy::{Anchors, Rule, Rules};
+use toolbay_policy::{Anchors, Closed, Rule, Rules};
 use toolbay_runtime::Limits;
 
 use crate::places::Places;
@@ -125,6 +125,16 @@ impl Settings {
             .or_else(|| self.limits.get("*"))
             .copied()
             .unwrap_or_default()
+    }
+}
+
+/// What no tool may touch, whatever anybody allows: settings decide what tools may
+/// do, the key vouches for native code, and the cache is native code.
+pub fn own_files(places: &Places) -> Closed {
+    Closed {
+        unreadable: vec![places.state.clone()],
+        unwritable: vec![places.cache.clone()],
+        unwritable_names: vec![".toolbay".into()],
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::claims::{Claims, Opinion, Reach, Subject};
-use crate::paths::{PathAccess, PathRules};
+use crate::paths::{Closed, PathAccess, PathRules};
 use crate::permit::{Access, Permit, zones};
 use crate::rule::{Rule, Rules};
 
@@ -61,9 +61,10 @@ impl Question {
 }
 
 impl Policy {
-    /// `roots` are real paths: absolute, with every link resolved.
-    pub fn new(rules: Rules, roots: Vec<PathBuf>) -> Self {
-        let paths = Arc::new(PathRules::of(&rules));
+    /// `roots` are real paths: absolute, with every link resolved. What is `closed`
+    /// stays so whatever the rules say.
+    pub fn new(rules: Rules, roots: Vec<PathBuf>, closed: &Closed) -> Self {
+        let paths = Arc::new(PathRules::of(&rules).and_closed(closed));
         Self {
             rules,
             paths,
@@ -99,7 +100,7 @@ impl Policy {
         }
         if let Some((path, rule)) = self.forbidden_path(&request) {
             return Decision::Deny {
-                reason: format!("the deny rule `{rule}` closes {}", path.display()),
+                reason: format!("{} is closed by `{rule}`", path.display()),
             };
         }
         if let Opinion::Deny(reason) = &request.opinion {

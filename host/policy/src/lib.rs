@@ -17,6 +17,6 @@ mod verb;
 
 pub use claims::{Claims, Opinion, Reach, Subject, SubjectKind, Trust};
 pub use decide::{Decision, Policy, Question, Request};
-pub use paths::{PathAccess, PathRules};
+pub use paths::{Closed, PathAccess, PathRules};
 pub use permit::{Access, Permit};
 pub use rule::{Anchors, Rule, RuleError, Rules};

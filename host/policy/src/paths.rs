@@ -1,6 +1,6 @@
 //! Path rules that hold for every component, at every open.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use globset::GlobMatcher;
 
@@ -14,12 +14,27 @@ pub enum PathAccess {
     Write,
 }
 
+/// The host's own files: closed to every tool, whatever the rules say.
+#[derive(Debug, Clone, Default)]
+pub struct Closed {
+    /// Neither read nor written, with all below.
+    pub unreadable: Vec<PathBuf>,
+    /// Not written, with all below.
+    pub unwritable: Vec<PathBuf>,
+    /// Folders of this name, anywhere, are not written.
+    pub unwritable_names: Vec<String>,
+}
+
 /// The deny rules that name paths, by what they close.
 #[derive(Debug, Clone, Default)]
 pub struct PathRules {
     no_read: Vec<(GlobMatcher, String)>,
     no_write: Vec<(GlobMatcher, String)>,
+    closed: Closed,
 }
+
+/// What is said instead of a rule's text.
+const OWN_FILES: &str = "toolbay's own files";
 
 impl PathRules {
     /// Takes the path rules out of all deny rules. A verb without content is about
@@ -42,6 +57,12 @@ impl PathRules {
         all
     }
 
+    /// Closes the host's own files too.
+    pub fn and_closed(mut self, closed: &Closed) -> Self {
+        self.closed = closed.clone();
+        self
+    }
+
     /// The text of the rule that forbids this, if one does. What may not be read
     /// may not be written either.
     pub fn forbids(&self, path: &Path, access: PathAccess) -> Option<&str> {
@@ -50,6 +71,9 @@ impl PathRules {
                 .iter()
                 .position(|(matcher, _)| covers_path(matcher, path))
         };
+        if self.closed.forbids(path, access) {
+            return Some(OWN_FILES);
+        }
         if let Some(at) = closed(&self.no_read) {
             return Some(&self.no_read[at].1);
         }
@@ -59,9 +83,35 @@ impl PathRules {
         }
     }
 
-    /// Whether there is no rule at all, so that nothing need be checked.
+    /// Whether nothing is closed to readers, so that reading need not be checked.
+    pub fn lets_all_be_read(&self) -> bool {
+        self.no_read.is_empty() && self.closed.unreadable.is_empty()
+    }
+
+    /// Whether there is no rule at all.
     pub fn is_empty(&self) -> bool {
-        self.no_read.is_empty() && self.no_write.is_empty()
+        self.lets_all_be_read()
+            && self.no_write.is_empty()
+            && self.closed.unwritable.is_empty()
+            && self.closed.unwritable_names.is_empty()
+    }
+}
+
+impl Closed {
+    fn forbids(&self, path: &Path, access: PathAccess) -> bool {
+        let below = |folders: &[PathBuf]| folders.iter().any(|folder| path.starts_with(folder));
+        let named = || {
+            path.components().any(|part| {
+                self.unwritable_names
+                    .iter()
+                    .any(|name| part.as_os_str() == name.as_str())
+            })
+        };
+        below(&self.unreadable)
+            || match access {
+                PathAccess::Read => false,
+                PathAccess::Write => below(&self.unwritable) || named(),
+            }
     }
 }
 

@@ -32,6 +32,7 @@ const COMMAND_FAILED: u8 = 2;
 /// Runs a command to its exit code.
 pub fn run(args: Args) -> ExitCode {
     start_logging();
+    take_all_file_handles();
     match start(args) {
         Ok(code) => code,
         Err(error) => {
@@ -84,6 +85,17 @@ fn start(args: Args) -> anyhow::Result<ExitCode> {
     // Whatever still blocks a thread must not keep the program from ending.
     runtime.shutdown_timeout(Duration::from_millis(100));
     code
+}
+
+/// Guests hold open files on our account: take as many as the system would give.
+fn take_all_file_handles() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    if let Err(error) = setrlimit(Resource::Nofile, limit) {
+        tracing::debug!(%error, "the limit of open files stays as it is");
+    }
 }
 
 fn start_logging() {

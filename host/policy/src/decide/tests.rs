@@ -20,7 +20,24 @@ fn policy(deny: &[&str], ask: &[&str], allow: &[&str]) -> Policy {
             allow: parse(allow),
         },
         vec!["/p".into()],
+        &Closed {
+            unwritable_names: vec![".own".into()],
+            ..Closed::default()
+        },
     )
+}
+
+#[test]
+fn the_hosts_own_files_are_closed_whatever_the_rules_allow() {
+    for (path, read_only, wanted) in [
+        ("/p/.own", false, "deny"),
+        ("/p/a/.own/settings", false, "deny"),
+        ("/p/.own/settings", true, "allow"),
+        ("/p/.owner", false, "allow"),
+    ] {
+        let decision = policy(&[], &[], &["T"]).decide(request(read_only, &[path]));
+        assert_eq!(word(&decision), wanted, "{path} {read_only}");
+    }
 }
 
 fn request(read_only: bool, paths: &[&str]) -> Request {

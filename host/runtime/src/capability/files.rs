@@ -1,13 +1,21 @@
 //! `toolbay:host/files`: naming contents, and replacing files in one step.
+//!
+//! The work happens on a thread that may block: a file may be larger than
+//! patience, and the call must still end when it is ended.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use toolbay_contract::HostFailure;
+use toolbay_contract::{HostFailure, KillSwitch};
 
+use super::unless_killed;
 use crate::bindings::toolbay::host::errors::HostError;
 use crate::bindings::toolbay::host::files::{Expectation, Host, ReplaceError};
-use crate::filesystem::{Located, ReplaceFailure};
+use crate::filesystem::{Fence, Located, ReplaceFailure};
 use crate::state::State;
+
+/// Work on less than this takes less time than handing it to another thread.
+const AT_ONCE: u64 = 4 << 20;
 
 impl State {
     /// The absolute path that a guest means.
@@ -18,44 +26,39 @@ impl State {
         }
     }
 
-    fn seed(&self) -> u64 {
-        self.environment
-            .as_ref()
-            .map_or(0, |environment| environment.session.seed())
+    /// What the work needs, free of the store that it must not hold.
+    fn job(&self, path: &str) -> Job {
+        Job {
+            fence: self.fence.clone(),
+            kill: self.kill.clone(),
+            path: self.absolute(path),
+            seed: self
+                .environment
+                .as_ref()
+                .map_or(0, |environment| environment.session.seed()),
+        }
     }
 }
 
-impl Host for State {
-    fn digest(&mut self, path: String) -> wasmtime::Result<Result<String, HostError>> {
-        if self.kill.is_thrown() {
-            return Ok(Err(HostError::Cancelled));
-        }
-        let digest = Located::find(&self.fence, &self.absolute(&path))
-            .map_err(HostError::Denied)
-            .and_then(|located| {
-                located
-                    .digest(&self.fence, self.seed())
-                    .map_err(HostError::Failed)
-            });
-        Ok(digest)
+struct Job {
+    fence: Arc<Fence>,
+    kill: KillSwitch,
+    path: PathBuf,
+    seed: u64,
+}
+
+impl Job {
+    fn digest(&self) -> Result<String, HostFailure> {
+        let located = Located::find(&self.fence, &self.path).map_err(HostFailure::Denied)?;
+        located
+            .digest(&self.fence, self.seed, &|| self.kill.is_thrown())
+            .map_err(HostFailure::Failed)
     }
 
-    fn replace(
-        &mut self,
-        path: String,
-        content: Vec<u8>,
-        expect: Expectation,
-    ) -> wasmtime::Result<Result<String, ReplaceError>> {
-        if let Err(refused) = self.changing("files.replace") {
-            return Ok(Err(ReplaceError::Host(refused.into())));
-        }
-        let located = match Located::find(&self.fence, &self.absolute(&path)) {
-            Ok(located) => located,
-            Err(reason) => {
-                return Ok(Err(ReplaceError::Host(HostFailure::Denied(reason).into())));
-            }
-        };
-        let expected = |current: Option<&str>| match (&expect, current) {
+    fn replace(&self, content: &[u8], expect: &Expectation) -> Result<String, ReplaceError> {
+        let located = Located::find(&self.fence, &self.path)
+            .map_err(|reason| ReplaceError::Host(HostError::Denied(reason)))?;
+        let expected = |current: Option<&str>| match (expect, current) {
             (Expectation::Anything, _) | (Expectation::Absent, None) => Ok(()),
             (Expectation::Absent, Some(_)) => Err("the file exists already".into()),
             (Expectation::Digest(_), None) => Err("the file does not exist any more".into()),
@@ -64,12 +67,65 @@ impl Host for State {
                 Err("the file has changed since it was last seen".into())
             }
         };
-        Ok(located
-            .replace(&self.fence, &content, self.seed(), expected)
+        let stopped = || self.kill.is_thrown();
+        located
+            .replace(&self.fence, content, self.seed, &stopped, expected)
             .map_err(|failure| match failure {
                 ReplaceFailure::Unexpected(how) => ReplaceError::Unexpected(how),
                 ReplaceFailure::Refused(why) => ReplaceError::Host(HostError::Denied(why)),
                 ReplaceFailure::Failed(why) => ReplaceError::Host(HostError::Failed(why)),
-            }))
+            })
     }
+
+    fn is_small(&self) -> bool {
+        std::fs::metadata(&self.path).is_ok_and(|metadata| metadata.len() < AT_ONCE)
+    }
+}
+
+impl Host for State {
+    async fn digest(&mut self, path: String) -> wasmtime::Result<Result<String, HostError>> {
+        if self.kill.is_thrown() {
+            return Ok(Err(HostError::Cancelled));
+        }
+        let job = self.job(&path);
+        let digest = if job.is_small() {
+            job.digest()
+        } else {
+            blocking(self.kill.clone(), move || job.digest()).await
+        };
+        Ok(digest.map_err(Into::into))
+    }
+
+    async fn replace(
+        &mut self,
+        path: String,
+        content: Vec<u8>,
+        expect: Expectation,
+    ) -> wasmtime::Result<Result<String, ReplaceError>> {
+        if let Err(refused) = self.changing("files.replace") {
+            return Ok(Err(ReplaceError::Host(refused.into())));
+        }
+        let job = self.job(&path);
+        let work = move || Ok(job.replace(&content, &expect));
+        Ok(match blocking(self.kill.clone(), work).await {
+            Ok(done) => done,
+            Err(failure) => Err(ReplaceError::Host(failure.into())),
+        })
+    }
+}
+
+/// Runs work on a thread that may block, and waits no longer than the call lives.
+/// The work sees the same switch, and changes nothing once it is thrown.
+async fn blocking<T: Send + 'static>(
+    kill: KillSwitch,
+    work: impl FnOnce() -> Result<T, HostFailure> + Send + 'static,
+) -> Result<T, HostFailure> {
+    let running = tokio::task::spawn_blocking(work);
+    unless_killed(kill, async {
+        match running.await {
+            Ok(done) => done,
+            Err(error) => Err(HostFailure::Failed(format!("the work broke: {error}"))),
+        }
+    })
+    .await
 }

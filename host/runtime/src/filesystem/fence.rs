@@ -7,6 +7,10 @@ use toolbay_contract::{Audit, AuditEvent};
 use toolbay_policy::{PathAccess, PathRules};
 use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 
+/// Where the kernel shows itself as files. With `/` for a root, these would hold
+/// the host's own memory and environment.
+const KERNEL_FOLDERS: [&str; 3] = ["/proc", "/sys", "/dev"];
+
 /// What a call wants with a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wish {
@@ -131,15 +135,18 @@ impl Fence {
     }
 
     fn refusal(&self, path: &Path, wish: Wish) -> Option<(ErrorCode, String)> {
+        if KERNEL_FOLDERS.iter().any(|folder| path.starts_with(folder)) {
+            return Some((
+                ErrorCode::Access,
+                "what the kernel shows as files is nobody's file".into(),
+            ));
+        }
         let access = match wish {
             Wish::Read => PathAccess::Read,
             Wish::Write | Wish::MakeFolder => PathAccess::Write,
         };
         if let Some(rule) = self.rules.forbids(path, access) {
-            return Some((
-                ErrorCode::Access,
-                format!("the deny rule `{rule}` closes it"),
-            ));
+            return Some((ErrorCode::Access, format!("it is closed by `{rule}`")));
         }
         let under = |folders: &[PathBuf]| folders.iter().any(|folder| path.starts_with(folder));
         let writable = under(&self.zones);
@@ -206,6 +213,7 @@ mod tests {
             ("/p/a", Wish::Read, true),
             ("/p", Wish::Read, true),
             ("/prefix/a", Wish::Read, false),
+            ("/proc/self/environ", Wish::Read, false),
             ("/etc/hosts", Wish::Read, true),
             ("/etc/passwd", Wish::Read, false),
             ("/etc", Wish::Read, false),
@@ -222,6 +230,23 @@ mod tests {
                 "{path} {wish:?}"
             );
         }
+    }
+
+    #[test]
+    fn the_kernels_own_files_are_closed_even_inside_a_root() {
+        let fence = Fence::reading(
+            Arc::from([PathBuf::from("/")]),
+            Arc::new(PathRules::default()),
+        )
+        .with_zones(vec!["/".into()]);
+        for path in ["/proc/self/mem", "/sys/kernel/x", "/dev/sda", "/proc"] {
+            assert!(!fence.may_read(Path::new(path)), "{path}");
+            assert!(
+                fence.check(Path::new(path), Wish::Write, "test").is_err(),
+                "{path}"
+            );
+        }
+        assert!(fence.may_read(Path::new("/process/a")));
     }
 
     #[test]

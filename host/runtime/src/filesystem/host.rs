@@ -230,6 +230,8 @@ impl types::HostDescriptor for FilesystemView<'_> {
 
     async fn read_directory(&mut self, handle: Handle) -> FsResult<Entries> {
         let folder = self.folder(&handle)?;
+        self.fence
+            .check(&folder.path, Wish::Read, "read-directory")?;
         let entries = list(&folder.dir)?;
         let ours = self.table.push(Listing {
             entries: entries.into_iter(),

@@ -76,8 +76,13 @@ impl Located {
         Ok((real, self.folder.path.clone()))
     }
 
-    /// Names the file's content.
-    pub(crate) fn digest(&self, fence: &Fence, seed: u64) -> Result<String, String> {
+    /// Names the file's content. `stopped` is asked often.
+    pub(crate) fn digest(
+        &self,
+        fence: &Fence,
+        seed: u64,
+        stopped: &dyn Fn() -> bool,
+    ) -> Result<String, String> {
         let shown = self.folder.path.join(&self.below);
         let opened = open_at(
             fence,
@@ -90,7 +95,7 @@ impl Located {
         .map_err(|error| describe(&shown, error))?;
         match opened {
             Descriptor::Folder(_) => Err(format!("{} is a folder", shown.display())),
-            Descriptor::File(open) => digest_of(&*open.file, seed)
+            Descriptor::File(open) => digest_of(&*open.file, seed, stopped)
                 .map_err(|error| format!("{}: {error}", shown.display())),
         }
     }
@@ -102,6 +107,7 @@ impl Located {
         fence: &Fence,
         content: &[u8],
         seed: u64,
+        stopped: &dyn Fn() -> bool,
         expected: impl Fn(Option<&str>) -> Result<(), String>,
     ) -> Result<String, ReplaceFailure> {
         make_parents(fence, &self.folder, Path::new(&self.below))?;
@@ -127,10 +133,17 @@ impl Located {
             temporary.take_over(old)?;
         }
         let current = match old {
-            Some(_) => Some(digest_of(folder.dir.open(&name)?.into_std(), seed)?),
+            Some(_) => Some(digest_of(
+                folder.dir.open(&name)?.into_std(),
+                seed,
+                stopped,
+            )?),
             None => None,
         };
         expected(current.as_deref()).map_err(ReplaceFailure::Unexpected)?;
+        if stopped() {
+            return Err(interrupted().into());
+        }
         temporary.become_file(&name)?;
         Ok(format_digest(content.len() as u64, hash(content, seed)))
     }
@@ -245,11 +258,18 @@ impl Drop for Temporary<'_> {
     }
 }
 
-fn digest_of(mut file: impl Read, seed: u64) -> io::Result<String> {
+fn interrupted() -> io::Error {
+    io::Error::new(io::ErrorKind::Interrupted, "the call was ended")
+}
+
+fn digest_of(mut file: impl Read, seed: u64, stopped: &dyn Fn() -> bool) -> io::Result<String> {
     let mut hasher = Xxh3::with_seed(seed);
     let mut buffer = vec![0; 256 * 1024];
     let mut length = 0;
     loop {
+        if stopped() {
+            return Err(interrupted());
+        }
         let read = file.read(&mut buffer)?;
         if read == 0 {
             return Ok(format_digest(length, hasher.digest128()));

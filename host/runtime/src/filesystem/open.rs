@@ -110,8 +110,8 @@ fn admit(
     if open_flags.contains(OpenFlags::DIRECTORY) {
         return Err(ErrorCode::NotDirectory.into());
     }
-    if !metadata.is_file() {
-        // Devices, FIFOs and sockets reach beyond files.
+    if !metadata.is_file() || !lies_on_a_disk(&file)? {
+        // Devices, FIFOs, sockets and the kernel's own files reach beyond files.
         fence.report(&path, "open", "it is not a regular file".into());
         return Err(ErrorCode::Unsupported.into());
     }
@@ -128,4 +128,26 @@ fn admit(
         read,
         write,
     }))
+}
+
+/// Whether the file is one that somebody stored, not one that the kernel makes up:
+/// `/proc` may be mounted in other places too.
+#[cfg(target_os = "linux")]
+fn lies_on_a_disk(file: &std::fs::File) -> io::Result<bool> {
+    const PROC: u32 = 0x9fa0;
+    const SYSFS: u32 = 0x6265_6572;
+    const DEBUGFS: u32 = 0x6462_6720;
+    const TRACEFS: u32 = 0x7472_6163;
+    const CGROUP: u32 = 0x0027_e0eb;
+    const CGROUP2: u32 = 0x6367_7270;
+    const SECURITYFS: u32 = 0x7363_6673;
+
+    // The type is 32 bits wide; how it is declared differs between machines.
+    let kind = rustix::fs::fstatfs(file)?.f_type as u32;
+    Ok(![PROC, SYSFS, DEBUGFS, TRACEFS, CGROUP, CGROUP2, SECURITYFS].contains(&kind))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn lies_on_a_disk(_file: &std::fs::File) -> io::Result<bool> {
+    Ok(true)
 }

@@ -144,8 +144,9 @@ impl<'a> Seat<'a> {
     }
 }
 
-/// Handles that a guest may hold at once; each open file is one.
-const MAX_HANDLES: usize = 1_000;
+/// Handles that a guest may hold at once. Each open file is one of the process's
+/// own, of which there may be as few as a thousand.
+const MAX_HANDLES: usize = 256;
 
 /// The base WASI: no arguments, no environment, no input. A guest that is only
 /// being asked sees a stopped clock and predictable randomness, so that the same
