@@ -132,9 +132,9 @@ pub async fn open_builtin(
         bytes: builtin.bytes,
         digest: builtin.digest,
     };
-    let limits = settings.limits_of(builtin.folder);
-    Plugin::open(runtime, source, Origin::BuiltIn, trust, limits)
-        .await
+    let opened = Plugin::open(runtime, source, Origin::BuiltIn, trust, Limits::default()).await;
+    opened
+        .map(|plugin| limited(plugin, settings))
         .with_context(|| format!("the built-in plugin {}", builtin.folder))
 }
 
@@ -143,15 +143,21 @@ async fn open_file(
     file: &Path,
     settings: &Settings,
 ) -> Result<Plugin, toolbay_contract::Failure> {
-    let name = file.file_stem().unwrap_or_default().to_string_lossy();
-    Plugin::open(
+    let opened = Plugin::open(
         runtime,
         Source::File(file.to_path_buf()),
         Origin::File(file.to_path_buf()),
         Trust::ThirdParty,
-        settings.limits_of(&name),
+        settings.limits_of("*"),
     )
-    .await
+    .await;
+    opened.map(|plugin| limited(plugin, settings))
+}
+
+/// Settings name limits by the tool's name, which only the opened plugin knows.
+fn limited(plugin: Plugin, settings: &Settings) -> Plugin {
+    let limits = settings.limits_of(&plugin.info().name);
+    plugin.with_limits(limits)
 }
 
 /// The folder to work in, real.

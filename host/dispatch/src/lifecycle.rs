@@ -8,7 +8,7 @@ use toolbay_contract::{
     AuditEvent, CallEnvironment, Failure, KillSwitch, Modifier, Outcome, SeenFile, Tool, ToolUse,
     Verdict,
 };
-use toolbay_policy::{Claims, Decision, Opinion, Permit, Policy, Request, Trust};
+use toolbay_policy::{Claims, Decision, Opinion, Permit, Policy, Request, Subject, Trust};
 
 use crate::approve::{Answer, Approver, PermissionQuestion};
 use crate::registry::Registry;
@@ -131,6 +131,7 @@ impl Dispatch {
             reach: tool.reach().await?,
             opinion,
         };
+        let suggested_rule = suggested_rule(&request);
         let permit = match self.policy.decide(request) {
             Decision::Allow(permit) => permit,
             Decision::Deny { reason } => return Err(self.denied(tool, block, reason)),
@@ -142,7 +143,7 @@ impl Dispatch {
                     reason: question.reason().to_owned(),
                     access: question.would_grant().clone(),
                     view: tool.render_use(input).await,
-                    suggested_rule: info.name.clone(),
+                    suggested_rule,
                     destructive: claims.destructive,
                 };
                 match self.approver.ask(asked).await {
@@ -244,6 +245,16 @@ impl Dispatch {
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
     }
+}
+
+/// The narrowest rule that would cover the call.
+fn suggested_rule(request: &Request) -> String {
+    let content = match request.subjects.as_slice() {
+        [Subject::Path(path)] => format!("/{}", path.display()),
+        [Subject::Command(text) | Subject::Text(text)] => text.clone(),
+        _ => return request.tool.to_string(),
+    };
+    format!("{}({content})", request.tool)
 }
 
 fn is_shared(claims: Claims, trust: Trust) -> bool {

@@ -80,10 +80,7 @@ impl Plugin {
             .map(|bytes| Manifest::parse(&bytes))
             .transpose()
             .map_err(|error| bad(error.to_string()))?;
-        let limits = match manifest.as_ref().and_then(|manifest| manifest.limits) {
-            Some(wished) => limits.at_most(wished),
-            None => limits,
-        };
+        let limits = lowered(limits, manifest.as_ref());
         let embedded = found
             .info
             .map(|bytes| parse_info(&bytes))
@@ -112,6 +109,12 @@ impl Plugin {
             manifest,
             loaded: Arc::new(loaded),
         })
+    }
+
+    /// Gives it other limits, for whoever chooses them by its name.
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = lowered(limits, self.manifest.as_ref());
+        self
     }
 
     /// Ends all its running calls, and lets none begin.
@@ -166,6 +169,14 @@ impl Plugin {
             plugin: self.name.to_string(),
             reason,
         }
+    }
+}
+
+/// A manifest may only ask for less.
+fn lowered(limits: Limits, manifest: Option<&Manifest>) -> Limits {
+    match manifest.and_then(|manifest| manifest.limits) {
+        Some(wished) => limits.at_most(wished),
+        None => limits,
     }
 }
 

@@ -13,6 +13,7 @@ use wasmtime::component::{
     Component, Linker, LinkerInstance, Resource, ResourceAny, ResourceType, Val,
 };
 use wasmtime::{AsContextMut, Engine, StoreContextMut};
+use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, DynPollable};
 
 use crate::state::State;
 
@@ -57,7 +58,7 @@ pub(crate) fn stand_ins(
             match item.ty {
                 ComponentItem::Resource(_) => {
                     if resources.insert(export.to_owned()) {
-                        into.resource(export, ResourceType::host::<Nothing>(), |_, _| Ok(()))?;
+                        into.resource(export, resource_type(export), |_, _| Ok(()))?;
                     }
                 }
                 ComponentItem::ComponentFunc(_) => refuse(&mut into, name, export)?,
@@ -70,6 +71,18 @@ pub(crate) fn stand_ins(
         }
     }
     Ok(any)
+}
+
+/// Interfaces name again the resources that they use from `wasi:io`; those must be
+/// the real ones. All others are ours, and nothing.
+fn resource_type(name: &str) -> ResourceType {
+    match name {
+        "pollable" => ResourceType::host::<DynPollable>(),
+        "input-stream" => ResourceType::host::<DynInputStream>(),
+        "output-stream" => ResourceType::host::<DynOutputStream>(),
+        "error" | "io-error" => ResourceType::host::<wasmtime_wasi_io::streams::Error>(),
+        _ => ResourceType::host::<Nothing>(),
+    }
 }
 
 fn refuse(
@@ -138,7 +151,11 @@ fn answer(store: &mut StoreContextMut<'_, State>, ty: &Type) -> Option<Val> {
             Some(err) => Val::Result(Err(Some(Box::new(answer(store, &err)?)))),
             None => Val::Result(Err(None)),
         },
-        Type::Own(_) => {
+        Type::Own(ty) => {
+            // A stream or a pollable of a network that is not there cannot be made up.
+            if *ty != ResourceType::host::<Nothing>() {
+                return None;
+            }
             let nothing = Resource::<Nothing>::new_own(0);
             Val::Resource(ResourceAny::try_from_resource(nothing, store.as_context_mut()).ok()?)
         }

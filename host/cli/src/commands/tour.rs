@@ -126,7 +126,13 @@ impl Show {
         print_line(&style.dim(step.about))?;
         for (result, input) in results.iter().zip(inputs) {
             let call = match bay.dispatch.registry().find(&result.tool) {
-                Some(found) => draw(&found.tool.render_use(input).await, Style::PLAIN),
+                Some(found) => match found.tool.render_use(input).await {
+                    // The diff comes with the result.
+                    View::Diff(_) => result.tool.clone(),
+                    view @ (View::Plain(_) | View::Markdown(_) | View::Rows(_)) => {
+                        draw(&view, Style::PLAIN)
+                    }
+                },
                 None => result.tool.clone(),
             };
             let mark = if result.is_error {
@@ -168,10 +174,12 @@ impl Show {
         harmless(&result.text())
     }
 
-    /// Paths of the tour's folder, shortened.
+    /// Paths of the tour's folder, shortened; also where a rule anchors one at `//`.
     fn local(&self, text: &str) -> String {
-        text.replace(&format!("{}/", self.root), "")
-            .replace(&self.root, ".")
+        let root = &self.root;
+        text.replace(&format!("/{root}/"), "./")
+            .replace(&format!("{root}/"), "")
+            .replace(root, ".")
     }
 
     fn cut(&self, text: &str) -> String {

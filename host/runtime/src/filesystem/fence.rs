@@ -101,6 +101,14 @@ impl Fence {
         all
     }
 
+    /// The granted folder nearest above a path.
+    pub(crate) fn home_of(&self, path: &Path) -> Option<PathBuf> {
+        self.preopens()
+            .into_iter()
+            .filter(|folder| path.starts_with(folder))
+            .max_by_key(|folder| folder.as_os_str().len())
+    }
+
     pub(crate) fn roots(&self) -> &[PathBuf] {
         &self.roots
     }

@@ -18,6 +18,7 @@ mod change;
 mod descriptor;
 mod fence;
 mod host;
+mod links;
 mod native;
 mod open;
 mod real;

@@ -13,6 +13,7 @@ use wasmtime_wasi::p2::bindings::filesystem::types::{
 use super::change::parent_of;
 use super::descriptor::{Descriptor, OpenFile, OpenFolder};
 use super::fence::{Fence, Wish};
+use super::links::past_links;
 use super::real::path_of;
 
 /// Opens a preopened folder.
@@ -28,6 +29,19 @@ pub(super) fn preopen(path: &Path) -> io::Result<OpenFolder> {
 /// real path, and only then truncated; what does not exist is created by name in
 /// the checked handle of its parent.
 pub(super) fn open_at(
+    fence: &Fence,
+    folder: &OpenFolder,
+    path: &str,
+    path_flags: PathFlags,
+    open_flags: OpenFlags,
+    flags: DescriptorFlags,
+) -> Result<Descriptor, FsError> {
+    past_links(fence, folder, path, |folder, path| {
+        open_below(fence, folder, path, path_flags, open_flags, flags)
+    })
+}
+
+fn open_below(
     fence: &Fence,
     folder: &OpenFolder,
     path: &str,

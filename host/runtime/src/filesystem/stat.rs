@@ -15,6 +15,7 @@ use wasmtime_wasi::p2::bindings::filesystem::types::{
 use super::change::parent_of;
 use super::descriptor::OpenFolder;
 use super::fence::{Fence, Wish};
+use super::links::past_links;
 
 pub(super) fn file_type(kind: cap_std::fs::FileType) -> DescriptorType {
     use cap_std::fs::FileTypeExt;
@@ -91,15 +92,17 @@ pub(super) fn metadata_at(
     follow: bool,
     operation: &str,
 ) -> Result<cap_std::fs::Metadata, FsError> {
-    let metadata = if follow {
-        folder.dir.metadata(path)?
-    } else {
-        folder.dir.symlink_metadata(path)?
-    };
-    if fence.has_rules() || !fence.may_read(&folder.path) {
-        fence.check(&real_path(folder, path, follow)?, Wish::Read, operation)?;
-    }
-    Ok(metadata)
+    past_links(fence, folder, path, |folder, path| {
+        let metadata = if follow {
+            folder.dir.metadata(path)?
+        } else {
+            folder.dir.symlink_metadata(path)?
+        };
+        if fence.has_rules() || !fence.may_read(&folder.path) {
+            fence.check(&real_path(folder, path, follow)?, Wish::Read, operation)?;
+        }
+        Ok(metadata)
+    })
 }
 
 /// Where a path below a folder really leads.
