@@ -57,16 +57,18 @@ pub struct Running {
 /// spares compiling the same guest again and again.
 pub fn shared_runtime() -> Runtime {
     static SHARED: std::sync::OnceLock<Runtime> = std::sync::OnceLock::new();
-    SHARED
-        .get_or_init(|| {
-            let target = Path::new(env!("OUT_DIR"));
-            Runtime::new(RuntimeOptions {
-                cache: Some((target.join("cache/compiled"), target.join("cache/state"))),
-                ..RuntimeOptions::default()
-            })
-            .unwrap()
-        })
-        .clone()
+    SHARED.get_or_init(own_runtime).clone()
+}
+
+/// A runtime that no other test uses, for those who shut it down or count its
+/// slots. What it compiles goes into the cache that all of them share.
+pub fn own_runtime() -> Runtime {
+    let target = Path::new(env!("OUT_DIR"));
+    Runtime::new(RuntimeOptions {
+        cache: Some((target.join("cache/compiled"), target.join("cache/state"))),
+        ..RuntimeOptions::default()
+    })
+    .unwrap()
 }
 
 impl Default for TestBay {
@@ -181,6 +183,10 @@ impl TestBay {
             self.tools.push(Arc::new(plugin));
         }
         self
+    }
+
+    pub fn runtime(&self) -> Runtime {
+        self.runtime.clone()
     }
 
     /// Why guests could not be opened.

@@ -23,9 +23,10 @@ pub fn components(
     folder: &str,
     wanted: impl Fn(&str) -> bool,
 ) -> Result<Vec<Component>, Error> {
-    for watched in [folder, "sdk/rust", "wit/0.1"] {
+    for watched in ["sdk/rust/src", "sdk/rust/Cargo.toml", "wit/0.1"] {
         println!("cargo::rerun-if-changed={}", root.join(watched).display());
     }
+    watch(&root.join(folder))?;
     println!(
         "cargo::rerun-if-changed={}",
         root.join("Cargo.lock").display()
@@ -72,6 +73,21 @@ pub fn components(
             })
         })
         .collect()
+}
+
+/// Watches what the components are built from: all but the cases, which are read
+/// when the tests run. A new crate changes the lock file, which is watched too.
+fn watch(folder: &Path) -> Result<(), Error> {
+    for name in crates(folder)? {
+        let entries = std::fs::read_dir(folder.join(&name))
+            .map_err(|error| format!("{}: {error}", folder.display()))?;
+        for entry in entries.flatten() {
+            if entry.file_name() != "cases" {
+                println!("cargo::rerun-if-changed={}", entry.path().display());
+            }
+        }
+    }
+    Ok(())
 }
 
 fn crates(folder: &Path) -> Result<Vec<String>, Error> {

@@ -7,6 +7,14 @@
     clippy::print_stderr
 )]
 
+// The plugins' own cases.
+mod cases;
+// The program from outside.
+mod cli;
+// The file tools and the kernel.
+mod file_tools;
+// Runs the program, for the tests above.
+mod program;
 // Search results are those of ripgrep.
 mod search_differential;
 // The README leads a plugin author to a working tool.

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use toolbay_contract::{CallEnvironment, KillSwitch, Origin, Powers, ProgressSink, Session};
+use toolbay_contract::{CallEnvironment, KillSwitch, Origin, Powers, ProgressSink, Session, Tool};
 use toolbay_dispatch::{Approver, Dispatch, Registry, Setting, real_path};
 use toolbay_policy::{Policy, Trust};
-use toolbay_runtime::{CompileNotice, Plugin, Runtime, RuntimeOptions, Source};
+use toolbay_runtime::{Limits, OnCompile, Plugin, Runtime, RuntimeOptions, Source};
 
 use crate::args::Common;
 use crate::audit::Events;
@@ -34,7 +34,7 @@ pub struct Ingredients {
     pub session: Session,
     pub approver: Arc<dyn Approver>,
     pub progress: ProgressSink,
-    pub on_compile: Option<Arc<dyn Fn(CompileNotice) + Send + Sync>>,
+    pub on_compile: Option<OnCompile>,
     pub kill: KillSwitch,
 }
 

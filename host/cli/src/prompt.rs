@@ -51,21 +51,18 @@ fn ask(question: &PermissionQuestion) -> Answer {
     eprintln!(
         "\n{} wants to run, and {}.",
         style.bold(&question.tool),
-        question.reason
+        harmless(&question.reason)
     );
     eprintln!("{}", draw(&question.view, style));
     eprintln!("  input   {}", harmless(&question.input));
-    eprintln!("  grants  {grant}");
+    eprintln!("  grants  {}", harmless(&grant));
     if question.destructive == Some(true) {
         eprintln!(
             "  {}",
             style.warn("it says itself that it destroys something")
         );
     }
-    eprintln!(
-        "  (--allow '{}' answers this beforehand)",
-        question.suggested_rule
-    );
+    eprintln!("  ({} answers this beforehand)", harmless(&question.flag()));
     loop {
         eprint!("Allow it this once? [y/n] ");
         // A prompt that cannot be shown is answered below, by the read that fails.

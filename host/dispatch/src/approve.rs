@@ -20,6 +20,13 @@ pub struct PermissionQuestion {
     pub destructive: Option<bool>,
 }
 
+impl PermissionQuestion {
+    /// The flag that answers the question beforehand, quoted for a shell.
+    pub fn flag(&self) -> String {
+        format!("--allow '{}'", self.suggested_rule.replace('\'', "'\\''"))
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
     Yes,
@@ -40,8 +47,10 @@ impl Approver for Nobody {
             Answer::No {
                 reason: format!(
                     "{} needs permission because {}, and there is nobody to ask; \
-                     `--allow '{}'` would allow it",
-                    question.tool, question.reason, question.suggested_rule
+                     `{}` would allow it",
+                    question.tool,
+                    question.reason,
+                    question.flag()
                 ),
             }
         })

@@ -5,15 +5,18 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use tokio::sync::RwLock as Gate;
 use toolbay_contract::{
-    AuditEvent, CallEnvironment, Failure, KillSwitch, Modifier, Outcome, SeenFile, Tool, ToolUse,
-    Verdict,
+    AuditEvent, CallEnvironment, Failure, KillReason, KillSwitch, Modifier, Outcome, Role,
+    SeenFile, Tool, ToolUse, Verdict,
 };
-use toolbay_policy::{Claims, Decision, Opinion, Permit, Policy, Request, Subject, Trust};
+use toolbay_policy::{Claims, Decision, Opinion, Permit, Policy, Request, Rule, Subject, Trust};
 
 use crate::approve::{Answer, Approver, PermissionQuestion};
 use crate::registry::Registry;
 use crate::result::ToolResult;
 use crate::subjects::{real_path, subjects};
+
+/// How much of a dropped wish goes into the audit log; a tool may wish at length.
+const LONGEST_WISH: usize = 200;
 
 /// What a dispatch is made of.
 pub struct Setting {
@@ -84,17 +87,30 @@ impl Dispatch {
             working_directory: self.working_directory(),
             ..self.environment.clone()
         };
-        let claims = tool.claims(&input).await?;
-        if let Err(rejection) = tool.validate(&input, &environment).await {
-            return Err(Failure::InvalidInput(rejection.message));
-        }
-        let permit = self
-            .permission(&*tool, &block, &input, claims, &environment)
-            .await?;
+        let asking = self.ask(&*tool, &block, &input, &environment);
+        let (claims, permit) = unless_killed(&environment.kill, asking).await?;
         let outcome = self
             .call(&*tool, claims, permit, environment.clone())
             .await?;
         Ok(self.apply_modifiers(&*tool, &block.id, outcome))
+    }
+
+    /// All that comes before the call: claims, validation, permission.
+    async fn ask(
+        &self,
+        tool: &dyn Tool,
+        block: &ToolUse,
+        input: &Arc<str>,
+        environment: &CallEnvironment,
+    ) -> Result<(Claims, Permit), Failure> {
+        let claims = tool.claims(input).await?;
+        if let Err(rejection) = tool.validate(input, environment).await {
+            return Err(Failure::InvalidInput(rejection.message));
+        }
+        let permit = self
+            .permission(tool, block, input, claims, environment)
+            .await?;
+        Ok((claims, permit))
     }
 
     fn look_up(&self, name: &str) -> Result<Arc<dyn Tool>, Failure> {
@@ -177,11 +193,14 @@ impl Dispatch {
         permit: Permit,
         environment: CallEnvironment,
     ) -> Result<Outcome, Failure> {
+        let kill = environment.kill.clone();
         if is_shared(claims, tool.trust()) {
-            let _beside_others = self.gate.read().await;
+            let turn = async { Ok(self.gate.read().await) };
+            let _beside_others = unless_killed(&kill, turn).await?;
             tool.call(permit, environment).await
         } else {
-            let _alone = self.gate.write().await;
+            let turn = async { Ok(self.gate.write().await) };
+            let _alone = unless_killed(&kill, turn).await?;
             tool.call(permit, environment).await
         }
     }
@@ -189,17 +208,27 @@ impl Dispatch {
     /// Applies what the call asks of the session, and drops what only a trusted
     /// tool may ask.
     fn apply_modifiers(&self, tool: &dyn Tool, call_id: &str, mut outcome: Outcome) -> Outcome {
+        let trusted = tool.trust() == Trust::BuiltIn;
+        let dropped = |what: String| {
+            self.environment.audit.note(AuditEvent::ModifierDropped {
+                plugin: tool.info().name.clone(),
+                call_id: call_id.to_owned(),
+                modifier: what.chars().take(LONGEST_WISH).collect(),
+            });
+        };
         outcome.modifiers.retain(|modifier| {
-            let trusted = tool.trust() == Trust::BuiltIn;
-            if modifier.loosens() && !trusted {
-                self.environment.audit.note(AuditEvent::ModifierDropped {
-                    plugin: tool.info().name.clone(),
-                    call_id: call_id.to_owned(),
-                    modifier: format!("{modifier:?}"),
-                });
-                return false;
+            let kept = trusted || !modifier.loosens();
+            if !kept {
+                dropped(format!("{modifier:?}"));
             }
-            true
+            kept
+        });
+        outcome.messages.retain(|message| {
+            let kept = trusted || message.role != Role::System;
+            if !kept {
+                dropped("a message that speaks as the system".into());
+            }
+            kept
         });
         for modifier in &outcome.modifiers {
             match modifier {
@@ -249,12 +278,27 @@ impl Dispatch {
 
 /// The narrowest rule that would cover the call.
 fn suggested_rule(request: &Request) -> String {
-    let content = match request.subjects.as_slice() {
-        [Subject::Path(path)] => format!("/{}", path.display()),
-        [Subject::Command(text) | Subject::Text(text)] => text.clone(),
-        _ => return request.tool.to_string(),
-    };
-    format!("{}({content})", request.tool)
+    let tool = &request.tool;
+    match request.subjects.as_slice() {
+        [Subject::Path(path)] => Rule::text_for_path(tool, path),
+        [Subject::Command(text) | Subject::Text(text)] => format!("{tool}({text})"),
+        _ => tool.to_string(),
+    }
+}
+
+/// Waits, unless the call is ended first. For what may be dropped half done: the
+/// call itself is ended by its tool.
+async fn unless_killed<T>(
+    kill: &KillSwitch,
+    work: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
+    tokio::select! {
+        biased;
+        () = kill.thrown() => {
+            Err(Failure::Killed(kill.reason().unwrap_or(KillReason::Cancelled)))
+        }
+        done = work => done,
+    }
 }
 
 fn is_shared(claims: Claims, trust: Trust) -> bool {

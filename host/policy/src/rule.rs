@@ -84,6 +84,12 @@ impl Rule {
         })
     }
 
+    /// The text of the rule that covers calls of a tool on this path and what is
+    /// below it, and no others.
+    pub fn text_for_path(tool: &str, path: &Path) -> String {
+        format!("{tool}(/{})", literal(path))
+    }
+
     /// The rule as it was written.
     pub fn text(&self) -> &str {
         &self.text
@@ -201,13 +207,14 @@ pub(crate) fn covers_path(glob: &GlobMatcher, path: &Path) -> bool {
         .any(|part| glob.is_match(part))
 }
 
+/// A path as a pattern that matches it alone.
+fn literal(path: &Path) -> String {
+    // `escape` leaves the backslash, which escapes in our patterns.
+    globset::escape(&path.to_string_lossy()).replace('\\', "\\\\")
+}
+
 fn anchored(pattern: &str, anchors: &Anchors) -> String {
-    let join = |base: &Path, rest: &str| {
-        format!(
-            "{}/{rest}",
-            globset::escape(base.to_string_lossy().trim_end_matches('/'))
-        )
-    };
+    let join = |base: &Path, rest: &str| format!("{}/{rest}", literal(base).trim_end_matches('/'));
     if let Some(rest) = pattern.strip_prefix("//") {
         format!("/{rest}")
     } else if let Some(rest) = pattern.strip_prefix("~/") {

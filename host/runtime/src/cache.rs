@@ -5,7 +5,9 @@
 //! every file carries a keyed hash over its content, its component's digest and
 //! the engine's fingerprint. A file that fails any check is removed and made
 //! anew. The bytes that were checked are the bytes that are run: nothing is
-//! mapped from the file afterwards.
+//! mapped from the file afterwards (see `code`).
+
+mod code;
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
@@ -17,10 +19,18 @@ use hmac::{Hmac, Mac};
 use sha2::Sha256;
 use thiserror::Error;
 
+pub(crate) use code::Code;
+
 /// Changes when the layout of the files does.
 const MAGIC: &[u8; 8] = b"TBCACHE1";
 const MAC_BYTES: usize = 32;
+/// Magic, keyed hash and the length of the info.
+const HEAD_BYTES: usize = MAGIC.len() + MAC_BYTES + 4;
 const EXTENSION: &str = "tbc";
+
+/// Read, hashed and passed on at a time: small enough to stay in the processor's
+/// cache on the way.
+const CHUNK: usize = 128 << 10;
 
 /// What all files together may take. A large plugin compiles to some ten
 /// megabytes; the oldest go first.
@@ -44,13 +54,12 @@ pub struct Cache {
     max_bytes: u64,
 }
 
-/// What is kept for a component.
-#[derive(Debug, PartialEq, Eq)]
+/// What was kept for a component.
 pub(crate) struct Entry {
     /// What `info()` answered when the component was compiled.
     pub(crate) info: Vec<u8>,
     /// Native code, as wasmtime serialises it.
-    pub(crate) code: Vec<u8>,
+    pub(crate) code: Code,
 }
 
 impl Cache {
@@ -100,8 +109,8 @@ impl Cache {
     }
 
     /// Keeps a compiled component. A failure costs the next start time, no more.
-    pub(crate) fn store(&self, digest: &str, entry: &Entry) {
-        if let Err(error) = self.write(digest, entry) {
+    pub(crate) fn store(&self, digest: &str, info: &[u8], code: &[u8]) {
+        if let Err(error) = self.write(digest, info, code) {
             tracing::warn!(%error, "compiled component was not kept");
         }
         self.prune();
@@ -113,18 +122,19 @@ impl Cache {
             .join(format!("{stem}-{}.{EXTENSION}", self.fingerprint))
     }
 
-    fn mac(&self, digest: &str, info: &[u8], code: &[u8]) -> Option<Hmac<Sha256>> {
+    /// The keyed hash over everything but the code, which is still to come.
+    fn mac(&self, digest: &str, info: &[u8], code_length: u64) -> Option<Hmac<Sha256>> {
         let mut mac = Hmac::<Sha256>::new_from_slice(&self.key).ok()?;
         for part in [
             MAGIC.as_slice(),
             digest.as_bytes(),
             self.fingerprint.as_bytes(),
             info,
-            code,
         ] {
             mac.update(&(part.len() as u64).to_le_bytes());
             mac.update(part);
         }
+        mac.update(&code_length.to_le_bytes());
         Some(mac)
     }
 
@@ -148,35 +158,39 @@ impl Cache {
         if metadata.mode() & 0o077 != 0 {
             return Err(Distrust::Because("others may reach it"));
         }
-        let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0));
-        file.read_to_end(&mut bytes)
-            .map_err(|_| Distrust::Because("it cannot be read"))?;
         let damaged = Distrust::Because("it is damaged");
-        let rest = bytes.strip_prefix(MAGIC.as_slice()).ok_or(damaged)?;
-        let (tag, rest) = rest.split_at_checked(MAC_BYTES).ok_or(damaged)?;
-        let (length, rest) = rest.split_first_chunk::<4>().ok_or(damaged)?;
-        let (info, code) = rest
-            .split_at_checked(u32::from_le_bytes(*length) as usize)
+        let mut head = [0; HEAD_BYTES];
+        file.read_exact(&mut head).map_err(|_| damaged)?;
+        let rest = head.strip_prefix(MAGIC.as_slice()).ok_or(damaged)?;
+        let (tag, length) = rest.split_at_checked(MAC_BYTES).ok_or(damaged)?;
+        let info_length = u64::from(u32::from_le_bytes(length.try_into().map_err(|_| damaged)?));
+        let code_length = metadata
+            .len()
+            .checked_sub(HEAD_BYTES as u64)
+            .and_then(|rest| rest.checked_sub(info_length))
             .ok_or(damaged)?;
-        self.mac(digest, info, code)
-            .ok_or(damaged)?
-            .verify_slice(tag)
+        let mut info = Vec::new();
+        Read::by_ref(&mut file)
+            .take(info_length)
+            .read_to_end(&mut info)
+            .map_err(|_| Distrust::Because("it cannot be read"))?;
+
+        let mut mac = self.mac(digest, &info, code_length).ok_or(damaged)?;
+        let code = copy_hashed(&mut file, code_length, &mut mac)
+            .map_err(|_| Distrust::Because("it cannot be read"))?;
+        mac.verify_slice(tag)
             .map_err(|_| Distrust::Because("this host did not write it"))?;
-        let entry = Entry {
-            info: info.to_vec(),
-            code: code.to_vec(),
-        };
         // Its time tells how long it has not been used. Best effort.
         let _ = file.set_modified(SystemTime::now());
-        Ok(entry)
+        Ok(Entry { info, code })
     }
 
-    fn write(&self, digest: &str, entry: &Entry) -> io::Result<()> {
-        let tag = self
-            .mac(digest, &entry.info, &entry.code)
-            .ok_or_else(|| io::Error::other("no key"))?
-            .finalize()
-            .into_bytes();
+    fn write(&self, digest: &str, info: &[u8], code: &[u8]) -> io::Result<()> {
+        let mut mac = self
+            .mac(digest, info, code.len() as u64)
+            .ok_or_else(|| io::Error::other("no key"))?;
+        mac.update(code);
+        let tag = mac.finalize().into_bytes();
         let path = self.path(digest);
         let temporary = path.with_extension(format!("{:x}", unique()?));
         let written = (|| {
@@ -187,9 +201,9 @@ impl Cache {
                 .open(&temporary)?;
             file.write_all(MAGIC)?;
             file.write_all(&tag)?;
-            file.write_all(&(entry.info.len() as u32).to_le_bytes())?;
-            file.write_all(&entry.info)?;
-            file.write_all(&entry.code)?;
+            file.write_all(&(info.len() as u32).to_le_bytes())?;
+            file.write_all(info)?;
+            file.write_all(code)?;
             file.sync_data()?;
             fs::rename(&temporary, &path)
         })();
@@ -242,6 +256,20 @@ struct Kept {
 enum Distrust {
     Absent,
     Because(&'static str),
+}
+
+/// Takes over the rest of a file, and hashes what was taken.
+fn copy_hashed(file: &mut File, length: u64, mac: &mut Hmac<Sha256>) -> io::Result<Code> {
+    let mut code = Code::with_room(usize::try_from(length).unwrap_or(0));
+    let mut buffer = vec![0; CHUNK];
+    loop {
+        let read = file.read(&mut buffer)?;
+        if read == 0 {
+            return code.seal();
+        }
+        mac.update(&buffer[..read]);
+        code.write_all(&buffer[..read])?;
+    }
 }
 
 /// Makes the folder, closed to others, or makes sure that it is so.

@@ -56,6 +56,11 @@ pub fn config() -> Config {
     config
         .allocation_strategy(InstanceAllocationStrategy::Pooling(pool))
         .epoch_interruption(true)
+        // A trap is told in words, so nobody maps an address back to wasm. Without
+        // the maps there is a seventh less to keep, to check and to load.
+        .generate_address_map(false)
+        .native_unwind_info(false)
+        .wasm_backtrace_max_frames(None)
         .max_wasm_stack(MAX_STACK)
         .async_stack_size(MAX_STACK * 2);
     config

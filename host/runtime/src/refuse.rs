@@ -28,6 +28,9 @@ const DENIALS: [&str; 4] = [
     "not-supported",
 ];
 
+/// What functions are called that only get a request ready.
+const PREPARING: [&str; 3] = ["[constructor]", "[resource-drop]", ".set-"];
+
 /// What a refused resource is: nothing.
 struct Nothing;
 
@@ -93,21 +96,56 @@ fn refuse(
     let power = format!("{interface}.{function}");
     into.func_new(
         function,
-        move |mut store: StoreContextMut<'_, State>, ty: ComponentFunc, _, results| {
-            let harmless = power.contains("[constructor]") || power.contains("[resource-drop]");
-            if !harmless {
+        move |mut store: StoreContextMut<'_, State>, ty: ComponentFunc, given, results| {
+            given.iter().for_each(|value| release(&mut store, value));
+            // Preparing a request reaches nobody; sending it is what is refused.
+            let prepares = PREPARING.iter().any(|part| power.contains(part));
+            if !prepares {
                 store
                     .data()
                     .refuse(&power, "the call was granted no network");
             }
             for (slot, ty) in results.iter_mut().zip(ty.results()) {
-                *slot = answer(&mut store, &ty).ok_or_else(|| {
-                    wasmtime::format_err!("refused power: {power}; no network was granted")
-                })?;
+                *slot = match &ty {
+                    Type::Result(result) if prepares && result.ok().is_none() => {
+                        Val::Result(Ok(None))
+                    }
+                    _ => answer(&mut store, &ty).ok_or_else(|| {
+                        wasmtime::format_err!("refused power: {power}; no network was granted")
+                    })?,
+                };
             }
             Ok(())
         },
     )
+}
+
+/// Gives back what the guest lent: a call that keeps a borrowed handle is trapped.
+fn release(store: &mut StoreContextMut<'_, State>, value: &Val) {
+    match value {
+        Val::Resource(handle) => {
+            let handle = *handle;
+            // One of these is its type, and only that one takes it. What it was is
+            // of no interest; the store has it until the call ends.
+            let _ = handle.try_into_resource::<Nothing>(&mut *store).is_ok()
+                || handle.try_into_resource::<DynPollable>(&mut *store).is_ok()
+                || handle
+                    .try_into_resource::<DynInputStream>(&mut *store)
+                    .is_ok()
+                || handle
+                    .try_into_resource::<DynOutputStream>(&mut *store)
+                    .is_ok();
+        }
+        Val::List(values) | Val::Tuple(values) | Val::FixedLengthList(values) => {
+            values.iter().for_each(|value| release(store, value));
+        }
+        Val::Record(fields) => fields.iter().for_each(|(_, value)| release(store, value)),
+        Val::Option(Some(value))
+        | Val::Variant(_, Some(value))
+        | Val::Result(Ok(Some(value)) | Err(Some(value))) => release(store, value),
+        // Nothing else can hold a handle.
+        _ => {}
+    }
 }
 
 /// A value of the type that says no, or says nothing; none if there is no such

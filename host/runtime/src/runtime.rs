@@ -13,7 +13,7 @@ use toolbay_policy::Claims;
 use wasmtime::Engine;
 use wasmtime::component::{Component, Linker};
 
-use crate::cache::{Cache, DEFAULT_MAX_BYTES, Entry};
+use crate::cache::{Cache, DEFAULT_MAX_BYTES};
 use crate::engine::{self, SLOTS};
 use crate::link;
 use crate::state::State;
@@ -32,6 +32,9 @@ pub enum CompileNotice {
     Finished { plugin: String, took: Duration },
 }
 
+/// Is told of compilations, on the compiling thread.
+pub type OnCompile = Arc<dyn Fn(CompileNotice) + Send + Sync>;
+
 /// How a runtime is set up.
 #[derive(Clone, Default)]
 pub struct RuntimeOptions {
@@ -41,7 +44,7 @@ pub struct RuntimeOptions {
     /// 0 = the default.
     pub cache_max_bytes: u64,
     /// Called when a component is compiled, on the compiling thread.
-    pub on_compile: Option<Arc<dyn Fn(CompileNotice) + Send + Sync>>,
+    pub on_compile: Option<OnCompile>,
 }
 
 /// Shared by all plugins. Cheap to clone.
@@ -50,6 +53,9 @@ pub struct Runtime {
     pub(crate) inner: Arc<Inner>,
 }
 
+/// A component's digest and an input.
+type Asked = (Arc<str>, Arc<str>);
+
 pub(crate) struct Inner {
     pub(crate) engine: Engine,
     pub(crate) linker: Linker<State>,
@@ -57,8 +63,8 @@ pub(crate) struct Inner {
     pub(crate) slots: Semaphore,
     pub(crate) kill: KillSwitch,
     cache: Option<Cache>,
-    on_compile: Option<Arc<dyn Fn(CompileNotice) + Send + Sync>>,
-    claims: Mutex<LruCache<(Arc<str>, Arc<str>), Claims>>,
+    on_compile: Option<OnCompile>,
+    claims: Mutex<LruCache<Asked, Claims>>,
 }
 
 impl Runtime {
@@ -130,14 +136,20 @@ impl Inner {
     /// was compiled.
     pub(crate) fn cached(&self, digest: &str) -> Option<(Component, Vec<u8>)> {
         let entry = self.cache.as_ref()?.load(digest)?;
-        let component = deserialize(&self.engine, &entry.code)?;
+        let component = match entry.code.component(&self.engine) {
+            Ok(component) => component,
+            Err(error) => {
+                tracing::warn!(%error, "compiled component does not fit the engine; it is remade");
+                return None;
+            }
+        };
         Some((component, entry.info))
     }
 
     pub(crate) fn keep(&self, digest: &str, component: &Component, info: Vec<u8>) {
         let Some(cache) = &self.cache else { return };
         match component.serialize() {
-            Ok(code) => cache.store(digest, &Entry { info, code }),
+            Ok(code) => cache.store(digest, &info, &code),
             Err(error) => tracing::warn!(%error, "compiled component cannot be kept"),
         }
     }
@@ -160,21 +172,6 @@ impl Inner {
             took: started.elapsed(),
         });
         component
-    }
-}
-
-/// Turns bytes that the cache vouches for into code.
-#[allow(unsafe_code)]
-fn deserialize(engine: &Engine, code: &[u8]) -> Option<Component> {
-    // SAFETY: these bytes came out of `Component::serialize` of this host: the
-    // cache returns only what carries its keyed hash, and it hashed these very
-    // bytes in memory.
-    match unsafe { Component::deserialize(engine, code) } {
-        Ok(component) => Some(component),
-        Err(error) => {
-            tracing::warn!(%error, "compiled component does not fit the engine; it is remade");
-            None
-        }
     }
 }
 

@@ -40,6 +40,10 @@ pub enum SectionError {
     Read(String),
 }
 
+/// Read at a time: section headers lie close together but for the few large
+/// sections, and a thousand plugins at every start make each read count.
+const BLOCK: usize = 4096;
+
 /// The sections that matter to a host.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Sections {
@@ -85,6 +89,12 @@ impl Bytes for File {
 /// Reads the sections of a component.
 pub fn read(bytes: &(impl Bytes + ?Sized)) -> Result<Sections, SectionError> {
     let length = bytes.length()?;
+    let bytes = &mut Blocks {
+        bytes,
+        length,
+        start: 0,
+        block: Vec::new(),
+    };
     match header(bytes, 0, length)? {
         Layer::Component => {}
         Layer::Core => return Err(SectionError::CoreModule),
@@ -95,13 +105,51 @@ pub fn read(bytes: &(impl Bytes + ?Sized)) -> Result<Sections, SectionError> {
     Ok(found)
 }
 
+/// Reads a block where a few bytes are asked for, as the next ones are mostly in it.
+struct Blocks<'a, B: ?Sized> {
+    bytes: &'a B,
+    length: u64,
+    start: u64,
+    block: Vec<u8>,
+}
+
+impl<B: Bytes + ?Sized> Blocks<'_, B> {
+    fn read(&mut self, at: u64, into: &mut [u8]) -> Result<(), SectionError> {
+        if let Some(part) = self.held(at, into.len()) {
+            into.copy_from_slice(part);
+            return Ok(());
+        }
+        let left = self.length.saturating_sub(at);
+        if into.len() > BLOCK || into.len() as u64 > left {
+            return self.bytes.read(at, into);
+        }
+        // Empty while it is read, so that a failure leaves nothing half read.
+        let mut block = std::mem::take(&mut self.block);
+        block.resize(left.min(BLOCK as u64) as usize, 0);
+        self.bytes.read(at, &mut block)?;
+        into.copy_from_slice(&block[..into.len()]);
+        self.start = at;
+        self.block = block;
+        Ok(())
+    }
+
+    fn held(&self, at: u64, length: usize) -> Option<&[u8]> {
+        let from = usize::try_from(at.checked_sub(self.start)?).ok()?;
+        self.block.get(from..from.checked_add(length)?)
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Layer {
     Core,
     Component,
 }
 
-fn header(bytes: &(impl Bytes + ?Sized), at: u64, end: u64) -> Result<Layer, SectionError> {
+fn header(
+    bytes: &mut Blocks<'_, impl Bytes + ?Sized>,
+    at: u64,
+    end: u64,
+) -> Result<Layer, SectionError> {
     if end.saturating_sub(at) < 8 {
         return Err(SectionError::TooShort);
     }
@@ -119,7 +167,7 @@ fn header(bytes: &(impl Bytes + ?Sized), at: u64, end: u64) -> Result<Layer, Sec
 }
 
 fn walk(
-    bytes: &(impl Bytes + ?Sized),
+    bytes: &mut Blocks<'_, impl Bytes + ?Sized>,
     start: u64,
     end: u64,
     layer: Layer,
@@ -155,7 +203,7 @@ fn walk(
 }
 
 fn custom(
-    bytes: &(impl Bytes + ?Sized),
+    bytes: &mut Blocks<'_, impl Bytes + ?Sized>,
     at: u64,
     end: u64,
     found: &mut Sections,
@@ -189,7 +237,11 @@ fn custom(
 }
 
 /// An unsigned LEB128 number and the place after it.
-fn leb(bytes: &(impl Bytes + ?Sized), at: u64, end: u64) -> Result<(u64, u64), SectionError> {
+fn leb(
+    bytes: &mut Blocks<'_, impl Bytes + ?Sized>,
+    at: u64,
+    end: u64,
+) -> Result<(u64, u64), SectionError> {
     let room = end.saturating_sub(at).min(5) as usize;
     let mut buffer = [0; 5];
     bytes.read(at, &mut buffer[..room])?;
@@ -232,6 +284,39 @@ mod tests {
         let found = read(file.as_slice()).unwrap();
         assert_eq!(found.info.as_deref(), Some(&b"{}"[..]));
         assert_eq!(found.manifest.as_deref(), Some(&b"x=1"[..]));
+    }
+
+    #[test]
+    fn a_file_is_read_in_blocks_and_gives_the_same() {
+        let large = |id: u8, size: usize| {
+            let mut section = vec![id];
+            // Five bytes hold any length.
+            section.extend((0..5).map(|i| {
+                let more = if i < 4 { 0x80 } else { 0 };
+                (size >> (7 * i)) as u8 & 0x7f | more
+            }));
+            section.resize(section.len() + size, 0);
+            section
+        };
+        for size in [0, 1, BLOCK - 30, BLOCK, 3 * BLOCK + 1] {
+            let bytes = [
+                COMPONENT,
+                &large(9, size),
+                &named(INFO, b"{}"),
+                &large(9, size),
+                &named(MANIFEST, b"x=1"),
+            ]
+            .concat();
+            let path = std::env::temp_dir().join(format!(
+                "toolbay-sections-{}-{size}.wasm",
+                std::process::id()
+            ));
+            std::fs::write(&path, &bytes).unwrap();
+            let found = read(&File::open(&path).unwrap());
+            std::fs::remove_file(&path).unwrap();
+            assert_eq!(found, read(bytes.as_slice()), "{size}");
+            assert_eq!(found.unwrap().manifest.as_deref(), Some(&b"x=1"[..]));
+        }
     }
 
     #[test]

@@ -9,18 +9,17 @@ mod encoding;
 mod fold;
 mod matching;
 mod near;
-mod patch;
 mod prepare;
 mod quotes;
 mod report;
 
 use serde::Deserialize;
+use toolbay_sdk::patch::{Patch, unified};
 use toolbay_sdk::{
     FileSeen, Guard, Info, Outcome, Prompt, Rejection, Render, Result, Setting, SubjectKind, Tool,
     View, context, seen,
 };
 
-use patch::{Patch, unified};
 use prepare::{Ready, prepare};
 
 #[derive(Debug, Deserialize)]

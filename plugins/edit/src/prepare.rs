@@ -13,8 +13,6 @@ use crate::encoding::{self, Encoding};
 use crate::matching::{self, Manner, Miss, Scope};
 use crate::{Input, near};
 
-/// Larger files are data rather than text, and are held in memory several times.
-const MAX_BYTES: usize = 64 * 1024 * 1024;
 /// The most line numbers that a sentence lists.
 const MAX_LISTED: usize = 20;
 
@@ -91,7 +89,13 @@ fn check(input: &Input) -> Result<(), Refusal> {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Refusal> {
-    std::fs::read(path).map_err(|error| Refusal::unreadable(path, &error))
+    let unreadable = |error| Refusal::unreadable(path, &error);
+    // Asked before it is read, because it might not fit into memory.
+    let length = std::fs::metadata(path).map_err(unreadable)?.len();
+    if length > files::MOST_BYTES as u64 {
+        return Err(seen::too_large(path, length));
+    }
+    std::fs::read(path).map_err(unreadable)
 }
 
 fn fill(encoding: Encoding, new: &str) -> Change {
@@ -122,13 +126,6 @@ fn fill_empty(path: &Path, bytes: &[u8], new: &str) -> Result<Change, Refusal> {
 /// The change of a file with these bytes.
 pub fn change(path: &Path, bytes: &[u8], input: &Input) -> Result<Change, Refusal> {
     let shown = path.display();
-    if bytes.len() > MAX_BYTES {
-        return Err(Refusal::new(
-            13,
-            "too-large",
-            format!("{shown} has {} bytes, too many for editing.", bytes.len()),
-        ));
-    }
     let Some((encoding, old)) = encoding::decode(bytes) else {
         return Err(Refusal::new(
             14,

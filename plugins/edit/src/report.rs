@@ -2,9 +2,9 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+use toolbay_sdk::patch::{Hunk, Patch};
 
 use crate::matching::Manner;
-use crate::patch::{Hunk, Patch};
 use crate::prepare::{Change, listed};
 
 /// Lines of the snippet: enough to check the change, not to re-read the file.

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use toolbay_sdk::files;
 use toolbay_sdk::seen::{self, Extent, Refusal};
 use toolbay_sdk::session::SeenFile;
 
@@ -31,7 +32,12 @@ pub fn prepare(path: &Path, input: &Input, random: &[u8]) -> Result<Ready, Refus
         ));
     }
     let known = seen::current(path, Extent::Part)?;
-    let old = std::fs::read(path).map_err(|error| Refusal::unreadable(path, &error))?;
+    let unreadable = |error| Refusal::unreadable(path, &error);
+    let length = std::fs::metadata(path).map_err(unreadable)?.len();
+    if length > files::MOST_BYTES as u64 {
+        return Err(seen::too_large(path, length));
+    }
+    let old = std::fs::read(path).map_err(unreadable)?;
     let (mark, body) = match old.strip_prefix(MARK) {
         Some(body) => (MARK, body),
         None => (&[][..], old.as_slice()),

@@ -4,20 +4,19 @@
 //! file or the new one. What is replaced must have been read to its end, because
 //! none of it remains.
 
-mod patch;
 mod report;
 
 use std::path::Path;
 
 use serde::Deserialize;
-use toolbay_sdk::files::Expectation;
+use toolbay_sdk::files::{self, Expectation};
+use toolbay_sdk::patch::unified;
 use toolbay_sdk::seen::{self, Extent, Refusal};
 use toolbay_sdk::{
     FileSeen, Guard, Info, Outcome, Prompt, Rejection, Render, Result, Setting, SubjectKind, Tool,
     View, context,
 };
 
-use patch::unified;
 use report::Report;
 
 #[derive(Debug, Deserialize)]
@@ -70,18 +69,18 @@ fn prepare(path: &Path) -> Result<Expectation, Refusal> {
 }
 
 impl Guard for Write {
-    /// Overwriting is; creating is not. An instance that sees no files finds none
-    /// anywhere, so absence counts only below a root that it does see.
-    fn is_destructive(input: &Input) -> bool {
-        let path = context::resolve(&input.file_path);
-        let visible = context::roots()
-            .iter()
-            .any(|root| path.starts_with(root) && Path::new(root).is_dir());
-        !visible || seen::exists(&path).unwrap_or(true)
+    /// Whoever is asked this sees no files, so it cannot tell a new file from one
+    /// whose content would be gone.
+    fn is_destructive(_: &Input) -> bool {
+        true
     }
 
     fn validate_input(input: &Input) -> Result<(), Rejection> {
-        prepare(&context::resolve(&input.file_path))?;
+        let path = context::resolve(&input.file_path);
+        if input.content.len() > files::MOST_BYTES {
+            return Err(seen::too_large(&path, input.content.len() as u64).into());
+        }
+        prepare(&path)?;
         Ok(())
     }
 }

@@ -2,8 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-
-use crate::patch::{Hunk, Patch};
+use toolbay_sdk::patch::{Hunk, Patch};
 
 /// Lines shown before the call runs: enough to see what kind of file it is.
 const MAX_PREVIEW: usize = 40;

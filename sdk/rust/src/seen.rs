@@ -93,6 +93,9 @@ pub fn current(path: &Path, needed: Extent) -> Result<SeenFile, Refusal> {
 /// Writes a file as one step, or says in a sentence why its state forbids it.
 /// Answers with the digest of the new content.
 pub fn replace(path: &Path, content: &[u8], expect: &Expectation) -> Result<String, ToolError> {
+    if content.len() > files::MOST_BYTES {
+        return Err(too_large(path, content.len() as u64).error);
+    }
     files::replace(&path.to_string_lossy(), content, expect).map_err(|error| match error {
         ReplaceError::Unexpected(how) => ToolError::coded(
             "changed",
@@ -104,6 +107,20 @@ pub fn replace(path: &Path, content: &[u8], expect: &Expectation) -> Result<Stri
         ),
         ReplaceError::Host(error) => error.into(),
     })
+}
+
+/// A content that is too much for one step.
+pub fn too_large(path: &Path, bytes: u64) -> Refusal {
+    Refusal::new(
+        6,
+        "too-large",
+        format!(
+            "{} would have to be written as {bytes} bytes in one step; at most {} are possible. \
+             Change it with a program instead.",
+            path.display(),
+            files::MOST_BYTES
+        ),
+    )
 }
 
 fn judge(

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use toolbay_contract::{KillSwitch, ProgressSink, Session};
 use toolbay_dispatch::{Approver, Nobody};
-use toolbay_runtime::CompileNotice;
+use toolbay_runtime::{CompileNotice, OnCompile};
 
 use crate::args::{Args, Command, Common};
 use crate::compose::{Bay, Ingredients};
@@ -149,7 +149,7 @@ fn quiet_progress() -> ProgressSink {
 }
 
 /// Tells people that a component is being compiled, if that takes a while.
-fn compile_notice() -> Arc<dyn Fn(CompileNotice) + Send + Sync> {
+fn compile_notice() -> OnCompile {
     let quiet = !std::io::stderr().is_terminal();
     Arc::new(move |notice| {
         let style = Style::for_errors();

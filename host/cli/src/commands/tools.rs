@@ -65,20 +65,21 @@ fn list(tools: &[std::sync::Arc<dyn Tool>]) -> anyhow::Result<()> {
         .map(|tool| tool.info().name.len())
         .max()
         .unwrap_or(0);
-    for tool in tools {
+    let line = |tool: &std::sync::Arc<dyn Tool>| {
         let info = tool.info();
         let mark = match tool.trust() {
             Trust::BuiltIn => String::new(),
             Trust::ThirdParty => style.warn("  third-party"),
         };
         let pad = " ".repeat(width - info.name.len());
-        print_line(&format!(
+        format!(
             "{}{pad}  {}{mark}",
             style.bold(&info.name),
             harmless(&info.summary)
-        ))?;
-    }
-    Ok(())
+        )
+    };
+    let lines: Vec<String> = tools.iter().map(line).collect();
+    print_line(&lines.join("\n"))
 }
 
 fn summary(tool: &dyn Tool) -> Value {

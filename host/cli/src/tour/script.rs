@@ -5,11 +5,14 @@ use std::path::Path;
 use serde_json::{Value, json};
 use toolbay_contract::ToolUse;
 
+/// A tool's name and its input, made for a project's folder.
+type Call = fn(&str) -> (&'static str, Value);
+
 /// One turn: some calls and what they show.
 pub struct Step {
     pub title: &'static str,
     pub about: &'static str,
-    calls: &'static [fn(&str) -> (&'static str, Value)],
+    calls: &'static [Call],
 }
 
 impl Step {

@@ -39,6 +39,30 @@ fn path_patterns_follow_their_anchors() {
 }
 
 #[test]
+fn the_rule_for_a_path_covers_that_path_alone() {
+    for (path, other) in [
+        ("/p/a.txt", "/p/ab.txt"),
+        ("/p/a*", "/p/ab"),
+        ("/p/a?[b]{c,d}", "/p/axbc"),
+        ("/p/a\\b", "/p/ab"),
+        ("/p/a (1)", "/p/a"),
+        ("/p/a:*", "/p/a:b"),
+    ] {
+        let rule = rule(&Rule::text_for_path("T", Path::new(path)));
+        for (path, wanted) in [(path, true), (other, false)] {
+            let covers = rule.covers_all("T", &[Subject::Path(path.into())]);
+            assert_eq!(covers, wanted, "{} on {path}", rule.text());
+        }
+    }
+    let anchors = Anchors {
+        cwd: "/p/a\\[b]".into(),
+        ..anchors()
+    };
+    let rule = Rule::parse("T(./c)", &anchors).unwrap();
+    assert!(rule.touches("T", &[Subject::Path("/p/a\\[b]/c".into())]));
+}
+
+#[test]
 fn commands_match_exactly_or_by_prefix_at_a_word() {
     for (pattern, command, wanted) in [
         ("B(git status)", "git status", true),

@@ -1,3 +1,5 @@
+use std::io::Seek;
+
 use super::*;
 
 struct Place {
@@ -22,23 +24,34 @@ impl Drop for Place {
     }
 }
 
-fn entry(text: &str) -> Entry {
-    Entry {
-        info: b"{}".to_vec(),
-        code: text.as_bytes().to_vec(),
-    }
+/// What the cache holds for a component, as info and code.
+fn load(cache: &Cache, digest: &str) -> Option<(String, String)> {
+    let entry = cache.load(digest)?;
+    let code = match entry.code {
+        Code::Sealed(mut file) => {
+            let mut bytes = Vec::new();
+            file.rewind().unwrap();
+            file.read_to_end(&mut bytes).unwrap();
+            bytes
+        }
+        Code::Held(bytes) => bytes,
+    };
+    Some((
+        String::from_utf8(entry.info).unwrap(),
+        String::from_utf8(code).unwrap(),
+    ))
 }
 
 #[test]
 fn what_is_stored_comes_back() {
     let place = Place::new();
     let cache = place.cache(DEFAULT_MAX_BYTES);
-    assert_eq!(cache.load("sha256:aa"), None);
-    cache.store("sha256:aa", &entry("code"));
-    assert_eq!(
-        place.cache(DEFAULT_MAX_BYTES).load("sha256:aa"),
-        Some(entry("code"))
-    );
+    assert_eq!(load(&cache, "sha256:aa"), None);
+    // Longer than what is read at a time, and not a multiple of it.
+    let code = "code ".repeat(CHUNK);
+    cache.store("sha256:aa", b"{}", code.as_bytes());
+    let again = load(&place.cache(DEFAULT_MAX_BYTES), "sha256:aa");
+    assert!(again == Some(("{}".into(), code)));
     let mode = fs::metadata(cache.path("sha256:aa")).unwrap().mode();
     assert_eq!(mode & 0o777, 0o600);
     assert_eq!(fs::metadata(cache.folder()).unwrap().mode() & 0o777, 0o700);
@@ -50,7 +63,7 @@ fn a_file_that_somebody_could_have_changed_is_never_run() {
     let cache = place.cache(DEFAULT_MAX_BYTES);
     let path = cache.path("sha256:aa");
     let keep = || {
-        cache.store("sha256:aa", &entry("code"));
+        cache.store("sha256:aa", b"{}", b"code");
         fs::read(&path).unwrap()
     };
     let spoilers: [(&str, &dyn Fn(&[u8])); 6] = [
@@ -73,13 +86,13 @@ fn a_file_that_somebody_could_have_changed_is_never_run() {
             std::os::unix::fs::symlink(elsewhere, &path).unwrap();
         }),
         ("another component's", &|_| {
-            cache.store("sha256:bb", &entry("evil"));
+            cache.store("sha256:bb", b"{}", b"evil");
             fs::rename(cache.path("sha256:bb"), &path).unwrap();
         }),
     ];
     for (name, spoil) in spoilers {
         spoil(&keep());
-        assert_eq!(cache.load("sha256:aa"), None, "{name}");
+        assert_eq!(load(&cache, "sha256:aa"), None, "{name}");
         assert!(
             fs::symlink_metadata(&path).is_err(),
             "{name} was left lying"
@@ -92,9 +105,9 @@ fn a_file_written_with_another_key_is_never_run() {
     let place = Place::new();
     place
         .cache(DEFAULT_MAX_BYTES)
-        .store("sha256:aa", &entry("code"));
+        .store("sha256:aa", b"{}", b"code");
     fs::write(place.root.join("s/cache.key"), [7; 32]).unwrap();
-    assert_eq!(place.cache(DEFAULT_MAX_BYTES).load("sha256:aa"), None);
+    assert_eq!(load(&place.cache(DEFAULT_MAX_BYTES), "sha256:aa"), None);
 }
 
 #[test]
@@ -102,10 +115,10 @@ fn the_oldest_files_go_when_there_is_no_room() {
     let place = Place::new();
     let cache = place.cache(2_500);
     for digest in ["sha256:a", "sha256:b", "sha256:c"] {
-        cache.store(digest, &entry(&"x".repeat(1_000)));
+        cache.store(digest, b"{}", &[b'x'; 1_000]);
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    assert_eq!(cache.load("sha256:a"), None);
+    assert_eq!(load(&cache, "sha256:a"), None);
     assert!(cache.load("sha256:c").is_some());
     assert!(cache.usage().1 <= 2_500);
 }

@@ -5,17 +5,13 @@ use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use cap_std::fs::Dir;
 use wasmtime_wasi::p2::FsError;
 use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 
 use super::descriptor::OpenFolder;
 use super::fence::{Fence, Wish};
+use super::moved;
 use super::real::path_of;
-
-/// How many files a folder may hold for its rename to be checked against path
-/// rules; a larger one is refused while there are rules.
-const MAX_CHECKED_BY_RENAME: usize = 20_000;
 
 /// The folder that holds the last name of a path, opened, and that name.
 pub(super) fn parent_of(
@@ -87,44 +83,14 @@ pub(super) fn rename(
     let new_path = new.path.join(&new_name);
     fence.check(&old_path, Wish::Write, "rename")?;
     fence.check(&new_path, Wish::Write, "rename")?;
-    let is_folder = old.dir.symlink_metadata(&old_name)?.is_dir();
-    if is_folder && fence.has_rules() {
+    let kind = old.dir.symlink_metadata(&old_name)?.file_type();
+    if kind.is_dir() {
         let dir = old.dir.open_dir(&old_name)?;
-        let mut left = MAX_CHECKED_BY_RENAME;
-        check_tree(fence, &dir, &old_path, &new_path, &mut left)?;
+        moved::check_folder(fence, &dir, &old_path, &new_path)?;
+    } else if kind.is_symlink() {
+        moved::check_link(fence, &old.dir, Path::new(&old_name), &old_path, &new_path)?;
     }
     old.dir.rename(&old_name, &new.dir, &new_name)?;
-    Ok(())
-}
-
-/// A folder takes its files along: none of them may be closed by a rule under
-/// its old name, or renaming the folder would open it.
-fn check_tree(
-    fence: &Fence,
-    dir: &Dir,
-    old: &Path,
-    new: &Path,
-    left: &mut usize,
-) -> Result<(), FsError> {
-    for entry in dir.entries()? {
-        let entry = entry?;
-        let Some(rest) = left.checked_sub(1) else {
-            fence.report(
-                old,
-                "rename",
-                "too many files to check against the rules".into(),
-            );
-            return Err(ErrorCode::Access.into());
-        };
-        *left = rest;
-        let name = entry.file_name();
-        let (old, new) = (old.join(&name), new.join(&name));
-        fence.check(&old, Wish::Write, "rename of a folder above")?;
-        fence.check(&new, Wish::Write, "rename of a folder above")?;
-        if entry.file_type()?.is_dir() {
-            check_tree(fence, &entry.open_dir()?, &old, &new, left)?;
-        }
-    }
     Ok(())
 }
 
@@ -139,8 +105,12 @@ pub(super) fn hard_link(
     let (new, new_name) = parent_of(to, to_path)?;
     // A second name is as good as the first: who may not write the old one may
     // not have it under a new one either.
-    fence.check(&old.path.join(&old_name), Wish::Write, "link")?;
-    fence.check(&new.path.join(&new_name), Wish::Write, "link")?;
+    let (old_path, new_path) = (old.path.join(&old_name), new.path.join(&new_name));
+    fence.check(&old_path, Wish::Write, "link")?;
+    fence.check(&new_path, Wish::Write, "link")?;
+    if old.dir.symlink_metadata(&old_name)?.is_symlink() {
+        moved::check_link(fence, &old.dir, Path::new(&old_name), &old_path, &new_path)?;
+    }
     old.dir.hard_link(&old_name, &new.dir, &new_name)?;
     Ok(())
 }
@@ -153,12 +123,7 @@ pub(super) fn symlink(
 ) -> Result<(), FsError> {
     let (parent, name) = parent_of(folder, path)?;
     fence.check(&parent.path.join(&name), Wish::Write, "symlink")?;
-    // A link that leads out would lie in wait for whoever follows it later.
-    let leads_to = lexical(&parent.path.join(target));
-    if Path::new(target).is_absolute() || !fence.may_read(&leads_to) {
-        fence.report(&leads_to, "symlink", "the link would lead out".into());
-        return Err(ErrorCode::NotPermitted.into());
-    }
+    moved::check_target(fence, &parent.path, Path::new(target))?;
     parent.dir.symlink(target, &name)?;
     Ok(())
 }

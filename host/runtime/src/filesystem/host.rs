@@ -19,7 +19,9 @@ use super::change;
 use super::descriptor::{Descriptor, OpenFile, OpenFolder};
 use super::fence::Wish;
 use super::open::{open_at, preopen};
-use super::stat::{file_type, metadata_at, metadata_hash, real_path, stat, time_spec};
+use super::stat::{
+    file_type, metadata_at, metadata_hash, metadata_hash_at, real_path, stat, time_spec,
+};
 use super::streams::{FileReader, FileWriter, Place, read_at};
 
 type Handle = Resource<types::Descriptor>;
@@ -200,7 +202,8 @@ impl types::HostDescriptor for FilesystemView<'_> {
         self.fence.check(path, Wish::Write, "set-times")?;
         let file = match self.get(&handle)? {
             Descriptor::File(file) => file.file.try_clone()?,
-            Descriptor::Folder(folder) => folder.dir.try_clone()?.into_std_file(),
+            // The folder's own handle only marks a place; times need an open one.
+            Descriptor::Folder(folder) => folder.dir.open(".")?.into_std(),
         };
         set_times(&file, accessed, modified)
     }
@@ -384,8 +387,7 @@ impl types::HostDescriptor for FilesystemView<'_> {
     ) -> FsResult<MetadataHashValue> {
         let follow = flags.contains(PathFlags::SYMLINK_FOLLOW);
         let folder = self.folder(&handle)?;
-        let metadata = metadata_at(self.fence, folder, &path, follow, "metadata-hash")?;
-        Ok(metadata_hash(&metadata))
+        metadata_hash_at(self.fence, folder, &path, follow)
     }
 
     fn drop(&mut self, handle: Handle) -> wasmtime::Result<()> {

@@ -6,7 +6,7 @@
 //! opened on the way, and what is opened afterwards passes cap-std and the fence
 //! like anything else.
 
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use wasmtime_wasi::p2::FsError;
 use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
@@ -16,35 +16,51 @@ use super::fence::Fence;
 use super::open::preopen;
 
 /// Does something with a path below a folder, and if the path seems to lead out,
-/// once more with the place where it really leads.
+/// once more from the place where it really leads.
 pub(super) fn past_links<T>(
     fence: &Fence,
     folder: &OpenFolder,
     path: &str,
     work: impl Fn(&OpenFolder, &str) -> Result<T, FsError>,
 ) -> Result<T, FsError> {
-    let done = work(folder, path);
-    match &done {
-        Err(error) if leads_out(error) => match inside(fence, &folder.path.join(path)) {
-            Some((folder, path)) => work(&folder, &path),
-            None => done,
-        },
-        Ok(_) | Err(_) => done,
+    let mut done = work(folder, path);
+    // A path that itself starts at the top or goes up is no matter of links.
+    let goes_down = Path::new(path)
+        .components()
+        .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    if !goes_down {
+        return done;
     }
+    let whole = folder.path.join(path);
+    // The last name may be a link that is meant itself, so it is resolved last.
+    for resolve in [real_parent, real] {
+        match &done {
+            Err(error) if leads_out(error) => {}
+            Ok(_) | Err(_) => return done,
+        }
+        if let Some((folder, path)) = resolve(&whole).and_then(|real| inside(fence, &real)) {
+            done = work(&folder, &path);
+        }
+    }
+    done
 }
 
-/// The granted folder in which a path really lies, and the way down from it. Who
-/// asks learns nothing about what lies elsewhere.
-pub(super) fn inside(fence: &Fence, path: &Path) -> Option<(OpenFolder, String)> {
-    let real = match path.canonicalize() {
-        Ok(real) => real,
-        // What is to be created has a folder already.
-        Err(_) => path.parent()?.canonicalize().ok()?.join(path.file_name()?),
-    };
-    let home = fence.home_of(&real)?;
+fn real_parent(path: &Path) -> Option<PathBuf> {
+    let parent = path.parent()?.canonicalize().ok()?;
+    Some(parent.join(path.file_name()?))
+}
+
+fn real(path: &Path) -> Option<PathBuf> {
+    path.canonicalize().ok()
+}
+
+/// The granted folder above a real path, and the way down from it. Whoever asks
+/// learns nothing about what lies elsewhere.
+fn inside(fence: &Fence, real: &Path) -> Option<(OpenFolder, String)> {
+    let home = fence.home_of(real)?;
     let below = real.strip_prefix(&home).ok()?.to_str()?;
-    let below = if below.is_empty() { "." } else { below }.to_owned();
-    Some((preopen(&home).ok()?, below))
+    let below = if below.is_empty() { "." } else { below };
+    Some((preopen(&home).ok()?, below.to_owned()))
 }
 
 /// cap-std has no error of its own for a path that leads out.

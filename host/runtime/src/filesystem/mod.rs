@@ -19,6 +19,7 @@ mod descriptor;
 mod fence;
 mod host;
 mod links;
+mod moved;
 mod native;
 mod open;
 mod real;

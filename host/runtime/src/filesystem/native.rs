@@ -5,6 +5,8 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use cap_std::fs::{Dir, MetadataExt, OpenOptions, OpenOptionsExt, PermissionsExt};
+use rustix::fs::RenameFlags;
+use rustix::io::Errno;
 use wasmtime_wasi::p2::bindings::filesystem::types::{
     DescriptorFlags, ErrorCode, OpenFlags, PathFlags,
 };
@@ -13,6 +15,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::change::{lexical, parent_of};
 use super::descriptor::{Descriptor, OpenFolder};
 use super::fence::{Fence, Wish};
+use super::links::past_links;
 use super::open::{open_at, preopen};
 use super::stat::real_path;
 
@@ -41,12 +44,7 @@ impl Located {
     /// Finds the granted folder that holds an absolute path.
     pub(crate) fn find(fence: &Fence, path: &Path) -> Result<Self, String> {
         let path = lexical(path);
-        let home = fence
-            .preopens()
-            .into_iter()
-            .filter(|folder| path.starts_with(folder))
-            .max_by_key(|folder| folder.as_os_str().len());
-        let Some(home) = home else {
+        let Some(home) = fence.home_of(&path) else {
             fence.report(&path, "open", "it lies outside what was granted".into());
             return Err(format!(
                 "{} lies outside the folders that this call may use",
@@ -59,10 +57,16 @@ impl Located {
             .and_then(Path::to_str)
             .ok_or_else(|| format!("{} is not valid UTF-8", path.display()))?;
         let folder = preopen(&home).map_err(|error| format!("{}: {error}", home.display()))?;
-        Ok(Self {
-            folder,
-            below: if below.is_empty() { "." } else { below }.to_owned(),
-        })
+        let below = if below.is_empty() { "." } else { below };
+        // Whatever is wrong with the path is told by whoever uses it.
+        let there = past_links(fence, &folder, below, |folder, below| {
+            match folder.dir.metadata(below) {
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(error.into()),
+                Ok(_) | Err(_) => Ok((folder.clone(), below.to_owned())),
+            }
+        });
+        let (folder, below) = there.unwrap_or_else(|_| (folder, below.to_owned()));
+        Ok(Self { folder, below })
     }
 
     /// The real path, and the granted folder above it, both checked for reading.
@@ -144,7 +148,10 @@ impl Located {
         if stopped() {
             return Err(interrupted().into());
         }
-        temporary.become_file(&name)?;
+        match old {
+            Some(_) => temporary.become_file(&name)?,
+            None => temporary.become_new_file(&name)?,
+        }
         Ok(format_digest(content.len() as u64, hash(content, seed)))
     }
 
@@ -247,6 +254,23 @@ impl<'a> Temporary<'a> {
         self.dir.rename(&self.name, self.dir, name)?;
         self.done = true;
         Ok(())
+    }
+
+    /// The same where nothing was a moment ago: who came first keeps the name.
+    fn become_new_file(mut self, name: &std::ffi::OsStr) -> Result<(), ReplaceFailure> {
+        let flags = RenameFlags::NOREPLACE;
+        match rustix::fs::renameat_with(self.dir, &self.name, self.dir, name, flags) {
+            Ok(()) => {
+                self.done = true;
+                Ok(())
+            }
+            Err(Errno::EXIST) => Err(ReplaceFailure::Unexpected(
+                "somebody else has just created it".into(),
+            )),
+            // Not every file system can do this; the check before has to do there.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => Ok(self.become_file(name)?),
+            Err(error) => Err(io::Error::from(error).into()),
+        }
     }
 }
 

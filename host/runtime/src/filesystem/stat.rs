@@ -84,6 +84,30 @@ pub(super) fn metadata_hash(metadata: &cap_std::fs::Metadata) -> MetadataHashVal
     }
 }
 
+/// The same for a path below a folder. Listing a folder asks this about each name
+/// in it, so a file that may not be read has an answer too: which file it is, and
+/// nothing about its state.
+pub(super) fn metadata_hash_at(
+    fence: &Fence,
+    folder: &OpenFolder,
+    path: &str,
+    follow: bool,
+) -> Result<MetadataHashValue, FsError> {
+    if !follow
+        && let Ok((parent, name)) = parent_of(folder, path)
+        && fence.may_read(&parent.path)
+        && !fence.may_read(&parent.path.join(&name))
+    {
+        let metadata = parent.dir.symlink_metadata(&name)?;
+        return Ok(MetadataHashValue {
+            lower: metadata.ino(),
+            upper: metadata.dev(),
+        });
+    }
+    let metadata = metadata_at(fence, folder, path, follow, "metadata-hash")?;
+    Ok(metadata_hash(&metadata))
+}
+
 /// The metadata of a path below a folder, if this call may look at it.
 pub(super) fn metadata_at(
     fence: &Fence,

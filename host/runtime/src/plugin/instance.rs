@@ -20,6 +20,10 @@ use crate::state::{Grade, Spent, State};
 use crate::supervise::{End, supervise};
 use crate::ticker::Awake;
 
+/// What the engine says when a guest hands over more than the limit; its error has
+/// no public type.
+const TOO_MUCH_AT_ONCE: &str = "fuel allocated for hostcalls has been exhausted";
+
 /// How much of a guest's last words goes into an error.
 const LAST_WORDS: usize = 400;
 
@@ -32,6 +36,8 @@ pub(super) struct Purpose {
     pub(super) fence: Fence,
     pub(super) environment: Option<CallEnvironment>,
     pub(super) kill: KillSwitch,
+    /// The plugin's own switch, which falls with the runtime's.
+    pub(super) plugin_kill: KillSwitch,
 }
 
 /// A slot, a store and the powers in it. Gone when it is dropped.
@@ -48,7 +54,7 @@ impl<'a> Seat<'a> {
     pub(super) async fn take(inner: &'a Inner, purpose: Purpose) -> Result<Self, Failure> {
         let killed =
             |kill: &KillSwitch| Failure::Killed(kill.reason().unwrap_or(KillReason::Cancelled));
-        for kill in [&purpose.kill, &inner.kill] {
+        for kill in [&purpose.kill, &purpose.plugin_kill] {
             if kill.is_thrown() {
                 return Err(killed(kill));
             }
@@ -60,7 +66,7 @@ impl<'a> Seat<'a> {
                     slot.map_err(|_| Failure::Host("the runtime is closed".into()))?
                 }
                 () = purpose.kill.thrown() => return Err(killed(&purpose.kill)),
-                () = inner.kill.thrown() => return Err(killed(&inner.kill)),
+                () = purpose.plugin_kill.thrown() => return Err(killed(&purpose.plugin_kill)),
             },
         };
         let log = Log::new(purpose.limits.log_bytes);
@@ -112,10 +118,22 @@ impl<'a> Seat<'a> {
             (None, Some(Trap::StackOverflow), _) => {
                 "its call stack overflowed (endless recursion?)".into()
             }
+            (None, Some(Trap::MemoryOutOfBounds), _) => {
+                // Many languages keep a stack of their own inside the memory.
+                "it reached outside its memory (endless recursion?)".into()
+            }
             (None, Some(Trap::UnreachableCodeReached), _) => "it panicked or aborted".into(),
             (None, Some(trap), _) => format!("it trapped: {trap}"),
             (None, None, Some(exit)) => format!("it called exit({})", exit.0),
-            (None, None, None) => shorten(&format!("{:#}", error.root_cause())),
+            (None, None, None) => {
+                let cause = format!("{:#}", error.root_cause());
+                if cause.contains(TOO_MUCH_AT_ONCE) {
+                    let limit = self.store.data().limits.output_bytes;
+                    format!("it handed over too many bytes at once; at most {limit} are accepted")
+                } else {
+                    shorten(&cause)
+                }
+            }
         };
         if !words.is_empty() {
             reason = format!("{reason}; its last words: {words}");
@@ -136,10 +154,22 @@ impl<'a> Seat<'a> {
         match end {
             End::Done(Ok(answer)) => Ok(answer),
             End::Done(Err(error)) => match self.kill.reason() {
-                Some(reason) => Err(Failure::Killed(reason)),
+                Some(reason) => Err(self.killed(phase, reason)),
                 None => Err(self.explain(phase, &error)),
             },
-            End::Killed(reason) => Err(Failure::Killed(reason)),
+            End::Killed(reason) => Err(self.killed(phase, reason)),
+        }
+    }
+
+    /// A question that takes too long is a broken tool, not a call that was ended.
+    fn killed(&self, phase: Phase, reason: KillReason) -> Failure {
+        match (phase, reason) {
+            (phase, KillReason::Deadline(limit)) if phase != Phase::Call => Failure::Broke {
+                plugin: self.plugin.to_string(),
+                phase,
+                reason: format!("it took longer than the {limit:?} it may take"),
+            },
+            (_, reason) => Failure::Killed(reason),
         }
     }
 }
@@ -210,6 +240,7 @@ pub(super) async fn ask_info(
         fence: Fence::closed(),
         environment: None,
         kill: kill.below(),
+        plugin_kill: kill.clone(),
     };
     let call = purpose.kill.clone();
     let mut seat = Seat::take(inner, purpose).await?;

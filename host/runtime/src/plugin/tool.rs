@@ -13,6 +13,7 @@ use super::{Loaded, Plugin};
 use crate::bindings::exports::toolbay::tool::prompt::Setting;
 use crate::convert;
 use crate::filesystem::Fence;
+use crate::json;
 use crate::state::Grade;
 use crate::supervise::supervise;
 
@@ -40,6 +41,7 @@ impl Plugin {
                 Some(environment) => environment.kill.below(),
                 None => KillSwitch::new(),
             },
+            plugin_kill: self.kill.clone(),
         }
     }
 
@@ -73,6 +75,9 @@ impl Plugin {
     }
 
     async fn ask_claims_once(&self, input: &Arc<str>) -> Result<Claims, Failure> {
+        if let Some(reason) = self.kill.reason() {
+            return Err(Failure::Killed(reason));
+        }
         let loaded = self.loaded().await?;
         let inner = &self.runtime.inner;
         if let Some(claims) = inner.remembered(&loaded.digest, input) {
@@ -83,7 +88,7 @@ impl Plugin {
                 inner.remember(&loaded.digest, input, claims);
                 Ok(claims)
             }
-            Err(failure @ (Failure::Broke { .. } | Failure::Killed(_))) => {
+            Err(failure @ Failure::Broke { .. }) => {
                 // No answer is the strict answer.
                 tracing::warn!(plugin = %self.name, %failure, "claims are taken as strict");
                 Ok(Claims::STRICT)
@@ -232,6 +237,7 @@ impl Plugin {
             fence,
             environment: Some(environment),
             kill: kill.clone(),
+            plugin_kill: self.kill.clone(),
         };
         let mut seat = Seat::take(&self.runtime.inner, purpose).await?;
         let linked = &loaded.linked;
@@ -249,18 +255,28 @@ impl Plugin {
             tracing::debug!(target: "toolbay::guest", plugin = %self.name, log);
         }
         let outcome = convert::outcome(answer.map_err(|error| convert::failure(error, &kill))?);
-        let size = outcome.size() as u64;
-        if size > self.limits.output_bytes {
-            return Err(Failure::Broke {
-                plugin: self.name.to_string(),
-                phase: Phase::Call,
-                reason: format!(
-                    "its result has {size} bytes; at most {} are accepted",
-                    self.limits.output_bytes
-                ),
-            });
-        }
+        self.check(&outcome).map_err(|reason| Failure::Broke {
+            plugin: self.name.to_string(),
+            phase: Phase::Call,
+            reason,
+        })?;
         Ok(outcome)
+    }
+
+    /// Whether the outcome is what the contract says, which its types cannot.
+    fn check(&self, outcome: &Outcome) -> Result<(), String> {
+        let size = outcome.size() as u64;
+        let limit = self.limits.output_bytes;
+        if size > limit {
+            return Err(format!(
+                "its result has {size} bytes; at most {limit} are accepted"
+            ));
+        }
+        match &outcome.structured {
+            Some(text) => json::check(text)
+                .map_err(|error| format!("its structured result is not JSON: {error}")),
+            None => Ok(()),
+        }
     }
 }
 

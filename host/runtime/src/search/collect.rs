@@ -3,10 +3,10 @@
 use std::io;
 
 use grep_matcher::Matcher;
-use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink, SinkContext, SinkFinish, SinkMatch};
 
 use super::merge::{Merge, Room};
+use super::stoppable::Stoppable;
 use super::{Line, Stop};
 
 /// How far past a match the count of matches may look, for patterns that look
@@ -15,7 +15,7 @@ const LOOK_AHEAD: usize = 128;
 
 /// Counts matches; ends at the first one when only that it matches is wanted.
 pub(super) struct CountSink<'a> {
-    pub matcher: &'a RegexMatcher,
+    pub matcher: &'a Stoppable,
     pub first_only: bool,
     pub spans_lines: bool,
     pub stop: &'a Stop,

@@ -3,13 +3,12 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use grep_regex::RegexMatcher;
-
 use super::collect::{CountSink, LineSink};
 use super::confine::Anchor;
 use super::listing::{modified_ms, text};
 use super::merge::{Found, Merge};
 use super::read::Reader;
+use super::stoppable::Stoppable;
 use super::walk::{Globs, walk};
 use super::{
     Fence, Hit, Page, Pattern, Request, SearchError, Stop, Want, Window, default_threads, pattern,
@@ -27,7 +26,7 @@ pub fn matches(
     fence: &dyn Fence,
     stop: &Stop,
 ) -> Result<Page, SearchError> {
-    let matcher = pattern::matcher(pattern)?;
+    let matcher = Stoppable::new(pattern::matcher(pattern)?, stop.clone());
     let anchor = Anchor::open(request)?;
     let threads = if threads == 0 {
         default_threads()
@@ -68,7 +67,7 @@ pub fn matches(
 struct Worker<'a> {
     reader: Reader,
     /// For telling apart matches that span lines.
-    matcher: &'a RegexMatcher,
+    matcher: &'a Stoppable,
     anchor: &'a Anchor,
     fence: &'a dyn Fence,
     merge: &'a Merge,

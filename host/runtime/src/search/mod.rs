@@ -26,6 +26,7 @@ mod merge;
 mod pattern;
 mod read;
 mod request;
+mod stoppable;
 mod types;
 mod walk;
 

@@ -9,11 +9,11 @@
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 
-use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, Sink};
 
 use super::Stop;
 use super::pattern::HEAP_LIMIT;
+use super::stoppable::Stoppable;
 
 /// How much is read of a file to see whether it is small or binary; the same as
 /// ripgrep's.
@@ -28,7 +28,7 @@ const KEPT: usize = 16 << 20;
 
 /// What one thread searches with, reused from file to file.
 pub(super) struct Reader {
-    matcher: RegexMatcher,
+    matcher: Stoppable,
     searcher: Searcher,
     start: Vec<u8>,
     block: Vec<u8>,
@@ -37,7 +37,7 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    pub(super) fn new(matcher: RegexMatcher, searcher: Searcher, stop: Stop) -> Self {
+    pub(super) fn new(matcher: Stoppable, searcher: Searcher, stop: Stop) -> Self {
         Self {
             matcher,
             searcher,

@@ -62,6 +62,16 @@ fn numbers_stay_aligned_until_they_outgrow_the_column() {
 }
 
 #[test]
+fn lines_that_are_not_shown_are_counted_all_the_same() {
+    for lines in [1, 2, 120, 239, 240, 241, 242, 1_000] {
+        for line in ["\n", "x\n", "\u{e4}bc\r\n"] {
+            let shown = collect(line.repeat(lines).as_bytes(), 1, 1, ROOM);
+            assert_eq!((shown.lines, shown.total), (1, lines as u64), "{line:?}");
+        }
+    }
+}
+
+#[test]
 fn long_lines_are_cut_by_characters_with_a_note() {
     for (length, unit, cut) in [
         (2_000, "x", 0),

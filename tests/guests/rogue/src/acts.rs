@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use toolbay_sdk::Result;
 
-use crate::{crash, done, exhaust, network, pry, reads, session, writes};
+use crate::{crash, done, exhaust, links, network, pry, reads, session, writes};
 
 #[derive(Deserialize)]
 #[serde(tag = "act", rename_all = "kebab-case")]
@@ -15,6 +15,9 @@ pub enum Act {
     },
     ReadEveryWay {
         path: String,
+    },
+    PlantLinks {
+        dir: String,
     },
     // Using up time, memory and room.
     Loop,
@@ -28,7 +31,14 @@ pub enum Act {
     Hog {
         mib: usize,
     },
-    Recursion,
+    OpenMany {
+        path: String,
+        count: usize,
+    },
+    Recursion {
+        #[serde(default)]
+        lean: bool,
+    },
     OutputFlood {
         mib: usize,
     },
@@ -81,13 +91,16 @@ impl Act {
                 writes::write_every_way(dir, other_dir.as_deref())
             }
             Self::ReadEveryWay { path } => reads::read_every_way(path),
+            Self::PlantLinks { dir } => links::plant_links(dir),
             Self::Loop => exhaust::run_forever(),
             Self::Sleep { ms } => exhaust::sleep(*ms),
             Self::StuckHostCall { root, regex } => {
                 exhaust::stuck_host_call(root.as_deref(), regex.as_deref())
             }
+            Self::OpenMany { path, count } => exhaust::open_many(path, *count),
             Self::Hog { mib } => exhaust::hog(*mib),
-            Self::Recursion => done(exhaust::recursion(0).to_string()),
+            Self::Recursion { lean: false } => done(exhaust::recursion(0).to_string()),
+            Self::Recursion { lean: true } => done(exhaust::lean_recursion(0).to_string()),
             Self::OutputFlood { mib } => done("x".repeat(mib << 20)),
             Self::ProgressFlood { count } => exhaust::progress_flood(*count),
             Self::LogFlood { count } => exhaust::log_flood(*count),

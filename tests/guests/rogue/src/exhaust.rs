@@ -77,12 +77,41 @@ pub fn hog(mib: usize) -> Result {
     Ok(Outcome::text(report.to_string()).with_structured(&report))
 }
 
+/// Opens a file again and again and closes it never.
+pub fn open_many(path: &str, count: usize) -> Result {
+    let mut held = Vec::new();
+    let mut error = None;
+    while held.len() < count {
+        match std::fs::File::open(path) {
+            Ok(file) => held.push(file),
+            Err(refusal) => {
+                error = Some(refusal.to_string());
+                break;
+            }
+        }
+    }
+    let got = held.len();
+    drop(held);
+    let report = json!({"wanted": count, "got": got, "error": error});
+    Ok(Outcome::text(report.to_string()).with_structured(&report))
+}
+
 // Unbounded on purpose; the work after the call keeps it from becoming a loop.
 #[allow(unconditional_recursion)]
 pub fn recursion(depth: u64) -> u64 {
     let frame = black_box([depth; 64]);
     let below = recursion(black_box(depth + 1));
     black_box(frame).iter().sum::<u64>().wrapping_add(below)
+}
+
+/// Needs nothing but frames of the machine itself: what is overflown is not the
+/// stack inside the memory.
+#[inline(never)]
+pub fn lean_recursion(depth: u64) -> u64 {
+    if depth == u64::MAX {
+        return depth;
+    }
+    lean_recursion(depth + 1).wrapping_mul(3) ^ depth
 }
 
 pub fn progress_flood(count: u64) -> Result {
@@ -106,5 +135,7 @@ pub fn cancel_aware() -> Result {
     while !context::is_cancelled() {
         std::thread::sleep(Duration::from_millis(2));
     }
+    // Tells this end from one that the host made.
+    context::progress("noticed");
     Err(ToolError::Cancelled)
 }

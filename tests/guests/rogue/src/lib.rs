@@ -12,6 +12,7 @@
 mod acts;
 mod crash;
 mod exhaust;
+mod links;
 mod network;
 mod pry;
 mod raw;
@@ -23,7 +24,7 @@ mod writes;
 
 use serde::Deserialize;
 use toolbay_sdk::{
-    Behaviour, Guard, Info, Outcome, Prompt, Rejection, Result, Setting, Tool, Verdict,
+    Behaviour, Guard, Info, Outcome, Prompt, Rejection, Result, Setting, SubjectKind, Tool, Verdict,
 };
 
 use acts::Act;
@@ -72,7 +73,9 @@ impl Tool for Rogue {
     )
     .schema(
         r#"{"type":"object","properties":{"act":{"type":"string"}},"required":["act"],"additionalProperties":true}"#,
-    );
+    )
+    // For the host alone: the folder of what is named there becomes the zone.
+    .subjects(&[(SubjectKind::Path, "/subject")]);
 
     fn is_read_only(input: &Input) -> bool {
         if let Some(act) = &input.in_question {

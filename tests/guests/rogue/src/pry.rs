@@ -10,6 +10,7 @@ use serde_json::json;
 use toolbay_sdk::{Outcome, Result as CallResult, context};
 use wasip2::filesystem::preopens::get_directories;
 
+use crate::raw;
 use crate::reads::{names_in, read};
 use crate::report::{Report, excerpt, told_io};
 
@@ -36,6 +37,13 @@ pub fn peek(paths: &[String]) -> CallResult {
         })
         .collect();
     report.note("preopens", Ok(json!(preopens)));
+    for (descriptor, name) in get_directories() {
+        // The handle itself, with no path that a host could look at.
+        report.note(
+            &format!("list the handle of {name}"),
+            raw::names(&descriptor),
+        );
+    }
     report.note("roots", Ok(json!(context::roots())));
     report.note("working-directory", Ok(context::working_directory().into()));
     let mut bytes = [0; 64];

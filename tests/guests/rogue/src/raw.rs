@@ -8,7 +8,7 @@ use std::path::Path;
 use wasip2::filesystem::preopens::get_directories;
 use wasip2::filesystem::types::{Descriptor, DescriptorFlags, ErrorCode, OpenFlags, PathFlags};
 
-use crate::report::told_code;
+use crate::report::{Attempt, told_code};
 
 /// The preopened folder that holds `path`, and the way from there.
 pub fn preopen_of(path: &Path) -> Result<(Descriptor, String), String> {
@@ -51,6 +51,20 @@ pub fn open(
     flags: DescriptorFlags,
 ) -> Result<Descriptor, ErrorCode> {
     folder.open_at(PathFlags::SYMLINK_FOLLOW, name, how, flags)
+}
+
+/// The names in a folder that is open already.
+pub fn names(folder: &Descriptor) -> Attempt {
+    let entries = folder.read_directory().map_err(|error| told_code(&error))?;
+    let mut names = Vec::new();
+    while let Some(entry) = entries
+        .read_directory_entry()
+        .map_err(|error| told_code(&error))?
+    {
+        names.push(entry.name);
+    }
+    names.sort();
+    Ok(names.into())
 }
 
 /// A stream's error as text; opening a stream may succeed where writing does not.

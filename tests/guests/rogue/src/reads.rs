@@ -78,6 +78,13 @@ const TRIES: &[Try] = &[
         fs::rename(&away, &t.path).told()?;
         content
     }),
+    ("rename-parent-then-read", |t| {
+        let away = with_suffix(&t.parent, "_stolen");
+        fs::rename(&t.parent, &away).told()?;
+        let content = read(&away.join(&t.name));
+        fs::rename(&away, &t.parent).told()?;
+        content
+    }),
     ("raw-open", |t| {
         let (folder, rest) = raw::preopen_of(&t.path)?;
         let file = open_raw(&folder, &rest)?;
@@ -176,6 +183,13 @@ pub fn names_in(folder: &Path) -> Attempt {
     let mut names = names.map_err(|error| told_io(&error))?;
     names.sort();
     Ok(names.into())
+}
+
+/// The path beside this one whose name is longer by the suffix.
+pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
 }
 
 fn open_raw(folder: &Descriptor, name: &str) -> Result<Descriptor, String> {

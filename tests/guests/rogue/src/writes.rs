@@ -15,6 +15,7 @@ use toolbay_sdk::files::{Expectation, replace};
 use toolbay_sdk::session;
 
 use crate::raw_writes;
+use crate::reads::with_suffix;
 use crate::report::{Attempt, Report, Told};
 
 /// The folder under attack.
@@ -88,6 +89,12 @@ const GENTLE: &[Try] = &[
         let away = p.at("renamed.txt");
         fs::rename(p.victim(), &away)
             .and_then(|()| fs::rename(&away, p.victim()))
+            .told()
+    }),
+    ("rename-parent", |p| {
+        let away = with_suffix(&p.dir, "_renamed");
+        fs::rename(&p.dir, &away)
+            .and_then(|()| fs::rename(&away, &p.dir))
             .told()
     }),
     ("hard-link", |p| {

@@ -21,6 +21,7 @@ const MAX_BYTES: usize = 100_000;
 /// comparison settles for a coarser patch.
 const PATIENCE: Duration = Duration::from_millis(300);
 
+/// One place that changed, with the lines around it. Lines count from 1.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Hunk {
@@ -32,6 +33,7 @@ pub struct Hunk {
     pub lines: Vec<String>,
 }
 
+/// What changed.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Patch {
     pub hunks: Vec<Hunk>,
@@ -40,6 +42,7 @@ pub struct Patch {
 }
 
 impl Patch {
+    /// Compares two texts.
     pub fn between(old: &str, new: &str) -> Self {
         let old: Vec<&str> = old.split_inclusive('\n').collect();
         let new: Vec<&str> = new.split_inclusive('\n').collect();

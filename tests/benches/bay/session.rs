@@ -1,0 +1,127 @@
+//! A session as an agent would have it, and calls that go through all of it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::Value;
+use toolbay_cli::builtin::PLUGINS;
+use toolbay_cli::places::Places;
+use toolbay_cli::settings::own_files;
+use toolbay_contract::{
+    CallEnvironment, Discard, KillSwitch, Origin, Powers, Session, Tool, ToolUse,
+};
+use toolbay_dispatch::{Dispatch, Nobody, Registry, Setting, ToolResult};
+use toolbay_policy::{Policy, Rules, Trust};
+use toolbay_runtime::{Limits, Plugin, Runtime, RuntimeOptions, Source};
+use toolbay_tests::guests;
+
+/// The tools, loaded, and the folder that they may see.
+pub struct Bench {
+    pub waiting: tokio::runtime::Runtime,
+    pub tools: Vec<Arc<Plugin>>,
+    root: PathBuf,
+    places: Places,
+}
+
+impl Bench {
+    /// The built-in tools and the trivial guest, over a folder.
+    pub fn new(root: &Path) -> Self {
+        let waiting = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_time()
+            .build()
+            .unwrap();
+        let home = crate::tree::target().join("bench-home");
+        let places = Places {
+            cache: home.join("cache"),
+            state: home.join("state"),
+            home: Some(home),
+        };
+        let runtime = Runtime::new(RuntimeOptions {
+            cache: Some((places.cache.join("compiled"), places.state.clone())),
+            ..RuntimeOptions::default()
+        })
+        .unwrap();
+        let built_in = PLUGINS.iter().map(|builtin| {
+            let source = Source::Embedded {
+                bytes: builtin.bytes,
+                digest: builtin.digest,
+            };
+            (source, Origin::BuiltIn, Trust::BuiltIn)
+        });
+        let trivial = (
+            Source::Bytes(guests::TRIVIAL.into()),
+            Origin::File("trivial.wasm".into()),
+            Trust::ThirdParty,
+        );
+        let tools = built_in
+            .chain([trivial])
+            .map(|(source, origin, trust)| {
+                let opening = Plugin::open(&runtime, source, origin, trust, Limits::default());
+                Arc::new(waiting.block_on(opening).unwrap())
+            })
+            .collect();
+        Self {
+            waiting,
+            tools,
+            root: root.canonicalize().unwrap(),
+            places,
+        }
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub fn tool(&self, name: &str) -> Arc<Plugin> {
+        let found = self.tools.iter().find(|tool| tool.info().name == name);
+        found.expect("a tool of this name").clone()
+    }
+
+    pub fn policy(&self) -> Policy {
+        Policy::new(
+            Rules::default(),
+            vec![self.root.clone()],
+            &own_files(&self.places),
+        )
+    }
+
+    pub fn environment(&self) -> CallEnvironment {
+        CallEnvironment {
+            roots: vec![self.root.clone()].into(),
+            working_directory: self.root.clone(),
+            path_rules: self.policy().path_rules().clone(),
+            session: Arc::new(Session::new(7)),
+            powers: Powers::default(),
+            audit: Arc::new(Discard),
+            progress: Arc::new(|_, _| {}),
+            kill: KillSwitch::new(),
+        }
+    }
+
+    /// A session that has seen nothing yet.
+    pub fn session(&self) -> Dispatch {
+        let mut registry = Registry::default();
+        for tool in &self.tools {
+            registry.add(tool.clone() as Arc<dyn Tool>).unwrap();
+        }
+        Dispatch::new(Setting {
+            registry,
+            policy: self.policy(),
+            environment: self.environment(),
+            approver: Arc::new(Nobody),
+        })
+    }
+}
+
+/// One call through everything.
+pub async fn call(dispatch: &Dispatch, name: &str, input: Value) -> ToolResult {
+    let block = ToolUse {
+        id: "call_1".into(),
+        name: name.into(),
+        input,
+    };
+    let result = dispatch.run(block, KillSwitch::new()).await;
+    assert!(!result.is_error, "{}", result.text());
+    result
+}
