@@ -5,6 +5,9 @@
 //! log heard of it; that the next call of the same tool works; and that no slot is
 //! lost. `tests/guests/README.md` says what each guest does.
 
+// Two tests start this program anew, and tell it so by a variable.
+#![allow(clippy::disallowed_methods)]
+
 // Infos, claims, verdicts and views that lie, change or panic.
 mod answers;
 // Files that are no components, or components that are no tools.

@@ -13,6 +13,8 @@ mod cases;
 mod cli;
 // The file tools and the kernel.
 mod file_tools;
+// Components that misbehave, each in its own way.
+mod guests;
 // Runs the program, for the tests above.
 mod program;
 // Search results are those of ripgrep.

@@ -24,6 +24,8 @@ fn the_example_in_the_readme_is_the_template() {
     );
 }
 
+// The walk is made of commands.
+#[allow(clippy::disallowed_methods)]
 #[test]
 fn a_plugin_author_gets_from_nothing_to_a_working_tool() {
     let place = tempfile::tempdir().unwrap();

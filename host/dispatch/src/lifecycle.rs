@@ -89,9 +89,7 @@ impl Dispatch {
         };
         let asking = self.ask(&*tool, &block, &input, &environment);
         let (claims, permit) = unless_killed(&environment.kill, asking).await?;
-        let outcome = self
-            .call(&*tool, claims, permit, environment.clone())
-            .await?;
+        let outcome = self.call(&*tool, claims, permit, environment).await?;
         Ok(self.apply_modifiers(&*tool, &block.id, outcome))
     }
 

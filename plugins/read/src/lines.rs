@@ -68,6 +68,10 @@ impl Lines {
     }
 
     pub fn feed(&mut self, chunk: &[u8]) {
+        if self.out.capacity() == 0 {
+            // Growing little by little would copy it, and touch twice the memory.
+            self.out.reserve(self.room.min(2 * chunk.len()));
+        }
         let mut rest = chunk;
         while self.current < self.window.first {
             match memchr(b'\n', rest) {
@@ -149,7 +153,12 @@ impl Lines {
             Some(stripped) if bytes.len() == length => stripped,
             Some(_) | None => bytes,
         };
-        let text = decode(&bytes[..bytes.len().min(LINE_BYTES)]);
+        let bytes = &bytes[..bytes.len().min(LINE_BYTES)];
+        let plain = is_plain(bytes);
+        let text = match std::str::from_utf8(bytes) {
+            Ok(text) if plain => Cow::Borrowed(text),
+            Ok(_) | Err(_) => decode(bytes),
+        };
         let limit = if text.len() <= LINE_CHARS {
             None
         } else {
@@ -161,7 +170,12 @@ impl Lines {
             Some(_) => format!(" … [line cut: {LINE_CHARS} characters of {length} bytes shown]"),
         };
 
-        let chars = NUMBER_CHARS + count(shown) + count(&note) + 1;
+        let shown_chars = if plain {
+            shown.len()
+        } else {
+            shown.chars().count()
+        };
+        let chars = NUMBER_CHARS + shown_chars + note.chars().count() + 1;
         if chars > self.room {
             self.out_of_room = true;
             return;
@@ -179,10 +193,23 @@ impl Lines {
     }
 }
 
-/// The text of a line. NUL is shown as its picture: text must survive consumers
+/// Whether a line is ASCII without NUL, as nearly all are: then it is shown as it is,
+/// a character a byte. Whole blocks are looked at without a branch, for vectors.
+#[cfg_attr(target_arch = "wasm32", target_feature(enable = "simd128"))]
+fn is_plain(bytes: &[u8]) -> bool {
+    let (blocks, rest) = bytes.as_chunks::<16>();
+    let plain = |bytes: &[u8]| {
+        bytes
+            .iter()
+            .fold(true, |plain, byte| plain & matches!(byte, 1..=0x7f))
+    };
+    blocks.iter().all(|block| plain(block)) && plain(rest)
+}
+
+/// The text of a line that is not plain. NUL is shown as its picture: text must survive consumers
 /// that end at NUL.
 fn decode(bytes: &[u8]) -> Cow<'_, str> {
-    // The lossy decoder goes byte by byte; nearly all lines need none of it.
+    // The lossy decoder goes byte by byte; most lines need none of it.
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
         Err(_) => String::from_utf8_lossy(bytes),
@@ -221,14 +248,6 @@ fn count_line_ends(bytes: &[u8]) -> u64 {
     let ends = |bytes: &[u8]| -> u8 { bytes.iter().map(|byte| u8::from(*byte == b'\n')).sum() };
     let in_blocks: u64 = blocks.iter().map(|block| u64::from(ends(block))).sum();
     in_blocks + u64::from(ends(rest))
-}
-
-fn count(text: &str) -> usize {
-    if text.is_ascii() {
-        text.len()
-    } else {
-        text.chars().count()
-    }
 }
 
 #[cfg(test)]

@@ -10,6 +10,9 @@ use toolbay_tests::guests;
 
 use super::{assert_no_slot_lost, assert_still_serves, own_bay, ready, rogue_bay};
 
+/// What it is, its bytes, and parts of the error.
+type Case = (&'static str, Arc<[u8]>, &'static [&'static str]);
+
 /// What comes of the bytes: the error when they are opened or called, or `None` for
 /// a tool that works.
 async fn outcome_of(runtime: &Runtime, bytes: Arc<[u8]>) -> Option<String> {
@@ -44,7 +47,7 @@ async fn what_is_no_tool_is_told_so() {
         wat::parse_file(path).unwrap().into()
     };
     let elf: &[u8] = b"\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00";
-    let cases: [(&str, Arc<[u8]>, &[&str]); 10] = [
+    let cases: [Case; 10] = [
         ("nothing", Arc::new([]), &["empty"]),
         (
             "a text",

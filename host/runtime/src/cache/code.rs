@@ -100,6 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[allow(clippy::print_stdout)]
     fn sealed_code_cannot_be_changed() {
         let mut code = Code::with_room(4);
         code.write_all(b"code").unwrap();

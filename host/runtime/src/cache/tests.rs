@@ -66,7 +66,8 @@ fn a_file_that_somebody_could_have_changed_is_never_run() {
         cache.store("sha256:aa", b"{}", b"code");
         fs::read(&path).unwrap()
     };
-    let spoilers: [(&str, &dyn Fn(&[u8])); 6] = [
+    type Spoiler<'a> = (&'a str, &'a dyn Fn(&[u8]));
+    let spoilers: [Spoiler<'_>; 6] = [
         ("flipped bit", &|bytes| {
             let mut bytes = bytes.to_vec();
             *bytes.last_mut().unwrap() ^= 1;

@@ -10,7 +10,7 @@ use types::{
     Advice, DescriptorFlags, DescriptorStat, DescriptorType, DirectoryEntry, ErrorCode, Filesize,
     MetadataHashValue, NewTimestamp, OpenFlags, PathFlags,
 };
-use wasmtime::component::Resource;
+use wasmtime::component::{Resource, ResourceTableError};
 use wasmtime_wasi::p2::bindings::filesystem::{preopens, types};
 use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, FsError};
 
@@ -41,8 +41,17 @@ impl FilesystemView<'_> {
     }
 
     fn push(&mut self, descriptor: Descriptor) -> FsResult<Handle> {
-        let ours = self.table.push(descriptor)?;
+        let ours = self.keep(descriptor)?;
         Ok(Resource::new_own(ours.rep()))
+    }
+
+    /// Gives the guest a handle. One too many is an error like any other, so that a
+    /// tool can close some.
+    fn keep<T: Send + 'static>(&mut self, what: T) -> FsResult<Resource<T>> {
+        self.table.push(what).map_err(|error| match error {
+            ResourceTableError::Full => ErrorCode::InsufficientMemory.into(),
+            error => error.into(),
+        })
     }
 
     fn file(&self, handle: &Handle) -> FsResult<&OpenFile> {
@@ -103,7 +112,7 @@ impl types::HostDescriptor for FilesystemView<'_> {
             file: open.file.clone(),
             position: offset,
         });
-        Ok(self.table.push(stream)?)
+        self.keep(stream)
     }
 
     fn write_via_stream(
@@ -117,7 +126,7 @@ impl types::HostDescriptor for FilesystemView<'_> {
             file: open.file.clone(),
             place: Place::At(offset),
         });
-        Ok(self.table.push(stream)?)
+        self.keep(stream)
     }
 
     fn append_via_stream(&mut self, handle: Handle) -> FsResult<Resource<DynOutputStream>> {
@@ -127,7 +136,7 @@ impl types::HostDescriptor for FilesystemView<'_> {
             file: open.file.clone(),
             place: Place::End,
         });
-        Ok(self.table.push(stream)?)
+        self.keep(stream)
     }
 
     async fn advise(
@@ -236,7 +245,7 @@ impl types::HostDescriptor for FilesystemView<'_> {
         self.fence
             .check(&folder.path, Wish::Read, "read-directory")?;
         let entries = list(&folder.dir)?;
-        let ours = self.table.push(Listing {
+        let ours = self.keep(Listing {
             entries: entries.into_iter(),
         })?;
         Ok(Resource::new_own(ours.rep()))

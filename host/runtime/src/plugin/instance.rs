@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::sync::SemaphorePermit;
 use toolbay_contract::{CallEnvironment, Failure, KillReason, KillSwitch, Phase};
-use wasmtime::component::ResourceTable;
+use wasmtime::component::{ResourceTable, ResourceTableError};
 use wasmtime::{Store, Trap};
 use wasmtime_wasi::{HostMonotonicClock, HostWallClock, I32Exit, WasiCtx, WasiCtxBuilder};
 
@@ -130,6 +130,8 @@ impl<'a> Seat<'a> {
                 if cause.contains(TOO_MUCH_AT_ONCE) {
                     let limit = self.store.data().limits.output_bytes;
                     format!("it handed over too many bytes at once; at most {limit} are accepted")
+                } else if let Some(ResourceTableError::Full) = error.downcast_ref() {
+                    format!("it held more than {MAX_HANDLES} handles at once")
                 } else {
                     shorten(&cause)
                 }

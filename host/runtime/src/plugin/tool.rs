@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use toolbay_contract::{
-    AuditEvent, BoxFuture, CallEnvironment, Failure, KillSwitch, Origin, Outcome, Phase, Rejection,
-    Tool, ToolInfo, Verdict, View,
+    Audit, AuditEvent, BoxFuture, CallEnvironment, Failure, KillSwitch, Origin, Outcome, Phase,
+    Rejection, Tool, ToolInfo, Verdict, View,
 };
 use toolbay_policy::{Access, Claims, Permit, Reach, Trust};
 
@@ -281,10 +281,10 @@ impl Plugin {
 }
 
 /// Tells the audit log how a call ended that did not end well.
-fn note_end(environment: &CallEnvironment, plugin: &str, call_id: &str, failure: &Failure) {
+fn note_end(audit: &dyn Audit, plugin: &str, call_id: &str, failure: &Failure) {
     match failure {
         Failure::Broke { .. } | Failure::Killed(_) | Failure::BadComponent { .. } => {
-            environment.audit.note(AuditEvent::Ended {
+            audit.note(AuditEvent::Ended {
                 plugin: plugin.to_owned(),
                 call_id: call_id.to_owned(),
                 class: failure.class().to_owned(),
@@ -369,10 +369,10 @@ impl Tool for Plugin {
     ) -> BoxFuture<'_, Result<Outcome, Failure>> {
         Box::pin(async {
             let call_id = permit.call_id().clone();
-            let audited = environment.clone();
+            let audit = environment.audit.clone();
             let done = self.act(permit, environment).await;
             if let Err(failure) = &done {
-                note_end(&audited, &self.name, &call_id, failure);
+                note_end(&*audit, &self.name, &call_id, failure);
             }
             done
         })
