@@ -1,21 +1,15 @@
 //! Builds the guests into constants, and the ripgrep that results are compared
 //! with.
-#![allow(clippy::print_stdout, clippy::disallowed_methods)]
+#![allow(clippy::print_stdout)]
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use toolbay_build::variable;
+
 fn main() -> ExitCode {
-    match build() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            for line in error.lines() {
-                println!("cargo::error={line}");
-            }
-            ExitCode::FAILURE
-        }
-    }
+    toolbay_build::run(build)
 }
 
 fn build() -> Result<(), String> {
@@ -36,8 +30,4 @@ fn build() -> Result<(), String> {
     let rg = toolbay_build::ripgrep(root)?;
     println!("cargo::rustc-env=TOOLBAY_TEST_RG={}", rg.display());
     Ok(())
-}
-
-fn variable(name: &str) -> Result<String, String> {
-    std::env::var(name).map_err(|_| format!("cargo did not set {name}"))
 }

@@ -18,3 +18,21 @@ pub use rg::ripgrep;
 
 /// Why a build step stopped, in words that say what to do.
 pub type Error = String;
+
+/// Runs a build script: an error becomes one that cargo shows, line by line.
+pub fn run(script: impl FnOnce() -> Result<(), Error>) -> std::process::ExitCode {
+    match script() {
+        Ok(()) => std::process::ExitCode::SUCCESS,
+        Err(error) => {
+            for line in error.lines() {
+                println!("cargo::error={line}");
+            }
+            std::process::ExitCode::FAILURE
+        }
+    }
+}
+
+/// A variable that cargo sets for build scripts.
+pub fn variable(name: &str) -> Result<String, Error> {
+    std::env::var(name).map_err(|_| format!("cargo did not set {name}"))
+}

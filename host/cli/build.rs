@@ -1,20 +1,13 @@
 //! Builds the built-in plugins and embeds them: one file to ship.
-#![allow(clippy::print_stdout, clippy::disallowed_methods)]
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use toolbay_build::variable;
+
 fn main() -> ExitCode {
-    match build() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            for line in error.lines() {
-                println!("cargo::error={line}");
-            }
-            ExitCode::FAILURE
-        }
-    }
+    toolbay_build::run(build)
 }
 
 fn build() -> Result<(), String> {
@@ -45,8 +38,4 @@ fn write_table(root: &Path, folder: &str, name: &str, code: &mut String) -> Resu
     }
     add("];".into());
     Ok(())
-}
-
-fn variable(name: &str) -> Result<String, String> {
-    std::env::var(name).map_err(|_| format!("cargo did not set {name}"))
 }

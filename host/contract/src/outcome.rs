@@ -25,6 +25,18 @@ pub enum Content {
 }
 
 impl Content {
+    /// The text blocks of a result, one below the other.
+    pub fn texts(blocks: &[Self]) -> String {
+        let texts: Vec<&str> = blocks
+            .iter()
+            .filter_map(|block| match block {
+                Self::Text(text) => Some(text.as_str()),
+                Self::Image(_) | Self::Document(_) | Self::Link(_) => None,
+            })
+            .collect();
+        texts.join("\n")
+    }
+
     /// Bytes that the block holds.
     pub fn size(&self) -> usize {
         match self {
@@ -105,14 +117,6 @@ impl Outcome {
 
     /// The text blocks, one below the other.
     pub fn text(&self) -> String {
-        let texts: Vec<&str> = self
-            .content
-            .iter()
-            .filter_map(|content| match content {
-                Content::Text(text) => Some(text.as_str()),
-                Content::Image(_) | Content::Document(_) | Content::Link(_) => None,
-            })
-            .collect();
-        texts.join("\n")
+        Content::texts(&self.content)
     }
 }

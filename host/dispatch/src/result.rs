@@ -52,15 +52,7 @@ impl ToolResult {
 
     /// The text blocks, one below the other.
     pub fn text(&self) -> String {
-        let texts: Vec<&str> = self
-            .content
-            .iter()
-            .filter_map(|content| match content {
-                Content::Text(text) => Some(text.as_str()),
-                Content::Image(_) | Content::Document(_) | Content::Link(_) => None,
-            })
-            .collect();
-        texts.join("\n")
+        Content::texts(&self.content)
     }
 
     /// The block as the Messages API has it.

@@ -1,6 +1,7 @@
 //! A component as a tool.
 
 mod instance;
+mod questions;
 mod tool;
 
 use std::sync::Arc;

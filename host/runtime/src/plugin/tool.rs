@@ -1,16 +1,15 @@
-//! The phases of a call.
+//! A plugin as the host's tool, and the act phase of its calls.
 
 use std::sync::Arc;
 
 use toolbay_contract::{
-    Audit, AuditEvent, BoxFuture, CallEnvironment, Failure, KillSwitch, Origin, Outcome, Phase,
-    Rejection, Tool, ToolInfo, Verdict, View,
+    Audit, AuditEvent, BoxFuture, CallEnvironment, Failure, Origin, Outcome, Phase, Rejection,
+    Tool, ToolInfo, Verdict, View,
 };
 use toolbay_policy::{Access, Claims, Permit, Reach, Trust};
 
+use super::Plugin;
 use super::instance::{Purpose, Seat};
-use super::{Loaded, Plugin};
-use crate::bindings::exports::toolbay::tool::prompt::Setting;
 use crate::convert;
 use crate::filesystem::Fence;
 use crate::json;
@@ -18,201 +17,6 @@ use crate::state::Grade;
 use crate::supervise::supervise;
 
 impl Plugin {
-    /// What a question is asked with: no files unless it may look at them.
-    fn looking(&self, environment: Option<&CallEnvironment>) -> Purpose {
-        let fence = match environment {
-            Some(environment) => {
-                Fence::reading(environment.roots.clone(), environment.path_rules.clone()).reporting(
-                    environment.audit.clone(),
-                    self.name.clone(),
-                    "inspect".into(),
-                )
-            }
-            None => Fence::closed(),
-        };
-        Purpose {
-            grade: Grade::Inspect,
-            plugin: self.name.clone(),
-            call_id: "inspect".into(),
-            limits: self.limits,
-            fence,
-            environment: environment.cloned(),
-            kill: match environment {
-                Some(environment) => environment.kill.below(),
-                None => KillSwitch::new(),
-            },
-            plugin_kill: self.kill.clone(),
-        }
-    }
-
-    async fn ask_claims(&self, loaded: &Loaded, input: &str) -> Result<Claims, Failure> {
-        let input = &input.to_owned();
-        let purpose = self.looking(None);
-        let call = purpose.kill.clone();
-        let mut seat = Seat::take(&self.runtime.inner, purpose).await?;
-        let linked = &loaded.linked;
-        let store = &mut seat.store;
-        let work = async {
-            let instance = linked.pre.instantiate_async(&mut *store).await?;
-            let tool = linked.tool.load(&mut *store, &instance)?;
-            let read_only = tool.call_is_read_only(&mut *store, input).await?;
-            let concurrency_safe = tool.call_is_concurrency_safe(&mut *store, input).await?;
-            let destructive = match &linked.guard {
-                Some(guard) => {
-                    let guard = guard.load(&mut *store, &instance)?;
-                    Some(guard.call_is_destructive(&mut *store, input).await?)
-                }
-                None => None,
-            };
-            Ok(Claims {
-                read_only,
-                concurrency_safe,
-                destructive,
-            })
-        };
-        let end = supervise(work, self.limits.inspect_time(), &call, &self.kill).await;
-        seat.finish(Phase::IsReadOnly, end)
-    }
-
-    async fn ask_claims_once(&self, input: &Arc<str>) -> Result<Claims, Failure> {
-        if let Some(reason) = self.kill.reason() {
-            return Err(Failure::Killed(reason));
-        }
-        let loaded = self.loaded().await?;
-        let inner = &self.runtime.inner;
-        if let Some(claims) = inner.remembered(&loaded.digest, input) {
-            return Ok(claims);
-        }
-        match self.ask_claims(loaded, input).await {
-            Ok(claims) => {
-                inner.remember(&loaded.digest, input, claims);
-                Ok(claims)
-            }
-            Err(failure @ Failure::Broke { .. }) => {
-                // No answer is the strict answer.
-                tracing::warn!(plugin = %self.name, %failure, "claims are taken as strict");
-                Ok(Claims::STRICT)
-            }
-            Err(failure) => Err(failure),
-        }
-    }
-
-    async fn ask_validate(
-        &self,
-        input: &str,
-        environment: &CallEnvironment,
-    ) -> Result<Option<Rejection>, Failure> {
-        let loaded = self.loaded().await?;
-        let Some(guard) = &loaded.linked.guard else {
-            return Ok(None);
-        };
-        let input = &input.to_owned();
-        let purpose = self.looking(Some(environment));
-        let call = purpose.kill.clone();
-        let mut seat = Seat::take(&self.runtime.inner, purpose).await?;
-        let store = &mut seat.store;
-        let work = async {
-            let instance = loaded.linked.pre.instantiate_async(&mut *store).await?;
-            let guard = guard.load(&mut *store, &instance)?;
-            guard.call_validate_input(&mut *store, input).await
-        };
-        let end = supervise(work, self.limits.inspect_time(), &call, &self.kill).await;
-        let answer = seat.finish(Phase::ValidateInput, end)?;
-        Ok(answer.err().map(convert::rejection))
-    }
-
-    async fn ask_permission(
-        &self,
-        input: &str,
-        environment: &CallEnvironment,
-    ) -> Result<Verdict, Failure> {
-        let loaded = self.loaded().await?;
-        let Some(guard) = &loaded.linked.guard else {
-            return Ok(Verdict::NoOpinion);
-        };
-        let input = &input.to_owned();
-        let purpose = self.looking(Some(environment));
-        let call = purpose.kill.clone();
-        let mut seat = Seat::take(&self.runtime.inner, purpose).await?;
-        let store = &mut seat.store;
-        let work = async {
-            let instance = loaded.linked.pre.instantiate_async(&mut *store).await?;
-            let guard = guard.load(&mut *store, &instance)?;
-            guard.call_check_permissions(&mut *store, input).await
-        };
-        let end = supervise(work, self.limits.inspect_time(), &call, &self.kill).await;
-        Ok(convert::verdict(seat.finish(Phase::CheckPermissions, end)?))
-    }
-
-    async fn ask_enabled(&self) -> Result<bool, Failure> {
-        let loaded = self.loaded().await?;
-        let Some(guard) = &loaded.linked.guard else {
-            return Ok(true);
-        };
-        let purpose = self.looking(None);
-        let call = purpose.kill.clone();
-        let mut seat = Seat::take(&self.runtime.inner, purpose).await?;
-        let store = &mut seat.store;
-        let work = async {
-            let instance = loaded.linked.pre.instantiate_async(&mut *store).await?;
-            let guard = guard.load(&mut *store, &instance)?;
-            guard.call_is_enabled(&mut *store).await
-        };
-        let end = supervise(work, self.limits.inspect_time(), &call, &self.kill).await;
-        seat.finish(Phase::IsEnabled, end)
-    }
-
-    async fn ask_prompt(&self, tools: &[String]) -> Result<Option<String>, Failure> {
-        let loaded = self.loaded().await?;
-        let Some(prompt) = &loaded.linked.prompt else {
-            return Ok(None);
-        };
-        let setting = Setting {
-            model: String::new(),
-            tools: tools.to_vec(),
-            platform: std::env::consts::OS.to_owned(),
-        };
-        let purpose = self.looking(None);
-        let call = purpose.kill.clone();
-        let mut seat = Seat::take(&self.runtime.inner, purpose).await?;
-        let store = &mut seat.store;
-        let work = async {
-            let instance = loaded.linked.pre.instantiate_async(&mut *store).await?;
-            let prompt = prompt.load(&mut *store, &instance)?;
-            prompt.call_prompt(&mut *store, &setting).await
-        };
-        let end = supervise(work, self.limits.inspect_time(), &call, &self.kill).await;
-        seat.finish(Phase::Prompt, end).map(Some)
-    }
-
-    async fn ask_view(
-        &self,
-        input: &str,
-        outcome: Option<&Outcome>,
-    ) -> Result<Option<View>, Failure> {
-        let loaded = self.loaded().await?;
-        let Some(render) = &loaded.linked.render else {
-            return Ok(None);
-        };
-        let input = &input.to_owned();
-        let outcome = outcome.map(convert::outcome_to_wire);
-        let purpose = self.looking(None);
-        let call = purpose.kill.clone();
-        let mut seat = Seat::take(&self.runtime.inner, purpose).await?;
-        let store = &mut seat.store;
-        let work = async {
-            let instance = loaded.linked.pre.instantiate_async(&mut *store).await?;
-            let render = render.load(&mut *store, &instance)?;
-            match &outcome {
-                Some(outcome) => render.call_render_result(&mut *store, input, outcome).await,
-                None => render.call_render_use(&mut *store, input).await,
-            }
-        };
-        let end = supervise(work, self.limits.inspect_time(), &call, &self.kill).await;
-        let view = seat.finish(Phase::Render, end)?;
-        Ok(Some(convert::view(view)))
-    }
-
     /// The act phase: the permit becomes powers.
     async fn act(&self, permit: Permit, environment: CallEnvironment) -> Result<Outcome, Failure> {
         let loaded = self.loaded().await?;
@@ -389,7 +193,7 @@ impl Tool for Plugin {
 
     fn render_use<'a>(&'a self, input: &'a Arc<str>) -> BoxFuture<'a, View> {
         Box::pin(async move {
-            match self.ask_view(input, None).await {
+            match self.ask_use_view(input).await {
                 Ok(Some(view)) => view,
                 Ok(None) | Err(_) => View::Plain(format!("{} {input}", self.name)),
             }
@@ -402,7 +206,7 @@ impl Tool for Plugin {
         outcome: &'a Outcome,
     ) -> BoxFuture<'a, View> {
         Box::pin(async move {
-            match self.ask_view(input, Some(outcome)).await {
+            match self.ask_result_view(input, outcome).await {
                 Ok(Some(view)) => view,
                 Ok(None) | Err(_) => View::Plain(outcome.text()),
             }

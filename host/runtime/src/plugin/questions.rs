@@ -1,0 +1,226 @@
+//! What a tool is asked before, and about, its calls.
+//!
+//! Each question goes to a fresh inspect instance: no powers, a stopped clock, a
+//! short deadline. An interface that is absent is the strict default.
+
+use std::sync::Arc;
+
+use toolbay_contract::{
+    CallEnvironment, Failure, KillSwitch, Outcome, Phase, Rejection, Verdict, View,
+};
+use toolbay_policy::Claims;
+
+use super::instance::{Purpose, Seat};
+use super::{Loaded, Plugin};
+use crate::bindings::exports::toolbay::tool::prompt::Setting;
+use crate::convert;
+use crate::filesystem::Fence;
+use crate::state::Grade;
+use crate::supervise::supervise;
+
+/// Puts one question. A macro and no function, because every interface has a type of
+/// its own, and what is asked borrows the store.
+macro_rules! ask {
+    ($plugin:ident, $loaded:ident, $indices:ident, $phase:expr, $environment:expr,
+     |$guest:ident, $store:ident| $question:expr) => {{
+        let purpose = $plugin.looking($environment);
+        let call = purpose.kill.clone();
+        let mut seat = Seat::take(&$plugin.runtime.inner, purpose).await?;
+        let $store = &mut seat.store;
+        let work = async {
+            let instance = $loaded.linked.pre.instantiate_async(&mut *$store).await?;
+            let $guest = $indices.load(&mut *$store, &instance)?;
+            $question.await
+        };
+        let limit = $plugin.limits.inspect_time();
+        let end = supervise(work, limit, &call, &$plugin.kill).await;
+        seat.finish($phase, end)?
+    }};
+}
+
+impl Plugin {
+    /// What a question is asked with: no files unless it may look at them.
+    fn looking(&self, environment: Option<&CallEnvironment>) -> Purpose {
+        let fence = match environment {
+            Some(environment) => {
+                Fence::reading(environment.roots.clone(), environment.path_rules.clone()).reporting(
+                    environment.audit.clone(),
+                    self.name.clone(),
+                    "inspect".into(),
+                )
+            }
+            None => Fence::closed(),
+        };
+        Purpose {
+            grade: Grade::Inspect,
+            plugin: self.name.clone(),
+            call_id: "inspect".into(),
+            limits: self.limits,
+            fence,
+            environment: environment.cloned(),
+            kill: match environment {
+                Some(environment) => environment.kill.below(),
+                None => KillSwitch::new(),
+            },
+            plugin_kill: self.kill.clone(),
+        }
+    }
+
+    async fn ask_claims(&self, loaded: &Loaded, input: &str) -> Result<Claims, Failure> {
+        let input = &input.to_owned();
+        let purpose = self.looking(None);
+        let call = purpose.kill.clone();
+        let mut seat = Seat::take(&self.runtime.inner, purpose).await?;
+        let linked = &loaded.linked;
+        let store = &mut seat.store;
+        let work = async {
+            let instance = linked.pre.instantiate_async(&mut *store).await?;
+            let tool = linked.tool.load(&mut *store, &instance)?;
+            let read_only = tool.call_is_read_only(&mut *store, input).await?;
+            let concurrency_safe = tool.call_is_concurrency_safe(&mut *store, input).await?;
+            let destructive = match &linked.guard {
+                Some(guard) => {
+                    let guard = guard.load(&mut *store, &instance)?;
+                    Some(guard.call_is_destructive(&mut *store, input).await?)
+                }
+                None => None,
+            };
+            Ok(Claims {
+                read_only,
+                concurrency_safe,
+                destructive,
+            })
+        };
+        let end = supervise(work, self.limits.inspect_time(), &call, &self.kill).await;
+        seat.finish(Phase::IsReadOnly, end)
+    }
+
+    pub(super) async fn ask_claims_once(&self, input: &Arc<str>) -> Result<Claims, Failure> {
+        if let Some(reason) = self.kill.reason() {
+            return Err(Failure::Killed(reason));
+        }
+        let loaded = self.loaded().await?;
+        let inner = &self.runtime.inner;
+        if let Some(claims) = inner.remembered(&loaded.digest, input) {
+            return Ok(claims);
+        }
+        match self.ask_claims(loaded, input).await {
+            Ok(claims) => {
+                inner.remember(&loaded.digest, input, claims);
+                Ok(claims)
+            }
+            Err(failure @ Failure::Broke { .. }) => {
+                // No answer is the strict answer.
+                tracing::warn!(plugin = %self.name, %failure, "claims are taken as strict");
+                Ok(Claims::STRICT)
+            }
+            Err(failure) => Err(failure),
+        }
+    }
+
+    pub(super) async fn ask_validate(
+        &self,
+        input: &str,
+        environment: &CallEnvironment,
+    ) -> Result<Option<Rejection>, Failure> {
+        let loaded = self.loaded().await?;
+        let Some(guard) = &loaded.linked.guard else {
+            return Ok(None);
+        };
+        let input = &input.to_owned();
+        let answer = ask!(
+            self,
+            loaded,
+            guard,
+            Phase::ValidateInput,
+            Some(environment),
+            |guest, store| guest.call_validate_input(&mut *store, input)
+        );
+        Ok(answer.err().map(convert::rejection))
+    }
+
+    pub(super) async fn ask_permission(
+        &self,
+        input: &str,
+        environment: &CallEnvironment,
+    ) -> Result<Verdict, Failure> {
+        let loaded = self.loaded().await?;
+        let Some(guard) = &loaded.linked.guard else {
+            return Ok(Verdict::NoOpinion);
+        };
+        let input = &input.to_owned();
+        let verdict = ask!(
+            self,
+            loaded,
+            guard,
+            Phase::CheckPermissions,
+            Some(environment),
+            |guest, store| guest.call_check_permissions(&mut *store, input)
+        );
+        Ok(convert::verdict(verdict))
+    }
+
+    pub(super) async fn ask_enabled(&self) -> Result<bool, Failure> {
+        let loaded = self.loaded().await?;
+        let Some(guard) = &loaded.linked.guard else {
+            return Ok(true);
+        };
+        Ok(ask!(
+            self,
+            loaded,
+            guard,
+            Phase::IsEnabled,
+            None,
+            |guest, store| guest.call_is_enabled(&mut *store)
+        ))
+    }
+
+    pub(super) async fn ask_prompt(&self, tools: &[String]) -> Result<Option<String>, Failure> {
+        let loaded = self.loaded().await?;
+        let Some(prompt) = &loaded.linked.prompt else {
+            return Ok(None);
+        };
+        let setting = Setting {
+            model: String::new(),
+            tools: tools.to_vec(),
+            platform: std::env::consts::OS.to_owned(),
+        };
+        Ok(Some(ask!(
+            self,
+            loaded,
+            prompt,
+            Phase::Prompt,
+            None,
+            |guest, store| guest.call_prompt(&mut *store, &setting)
+        )))
+    }
+
+    pub(super) async fn ask_use_view(&self, input: &str) -> Result<Option<View>, Failure> {
+        let loaded = self.loaded().await?;
+        let Some(render) = &loaded.linked.render else {
+            return Ok(None);
+        };
+        let input = &input.to_owned();
+        let view = ask!(self, loaded, render, Phase::Render, None, |guest, store| {
+            guest.call_render_use(&mut *store, input)
+        });
+        Ok(Some(convert::view(view)))
+    }
+
+    pub(super) async fn ask_result_view(
+        &self,
+        input: &str,
+        outcome: &Outcome,
+    ) -> Result<Option<View>, Failure> {
+        let loaded = self.loaded().await?;
+        let Some(render) = &loaded.linked.render else {
+            return Ok(None);
+        };
+        let input = &input.to_owned();
+        let outcome = &convert::outcome_to_wire(outcome);
+        let view = ask!(self, loaded, render, Phase::Render, None, |guest, store| {
+            guest.call_render_result(&mut *store, input, outcome)
+        });
+        Ok(Some(convert::view(view)))
+    }
+}
