@@ -9,6 +9,7 @@
 //! use toolbay_sdk::{Info, Outcome, Result, Tool};
 //!
 //! #[derive(Deserialize, toolbay_sdk::JsonSchema)]
+//! #[schemars(crate = "toolbay_sdk::schemars")]
 //! struct Input {
 //!     /// Who to greet.
 //!     name: String,

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use toolbay_sdk::{Info, JsonSchema, Outcome, Result, Tool};
 
 #[derive(Deserialize, JsonSchema)]
+#[schemars(crate = "toolbay_sdk::schemars")]
 struct Input {
     /// Who to greet.
     name: String,
