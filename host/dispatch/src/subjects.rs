@@ -38,6 +38,10 @@ fn subject(kind: SubjectKind, value: &Value, cwd: &Path) -> Subject {
 /// The path with every link resolved as far as it exists; what does not exist yet
 /// keeps its name.
 pub fn real_path(path: &Path) -> PathBuf {
+    // Nearly every path exists; one look is enough then, instead of one a part.
+    if let Ok(real) = path.canonicalize() {
+        return real;
+    }
     let mut known = PathBuf::new();
     let mut parts = path.components();
     for part in parts.by_ref() {

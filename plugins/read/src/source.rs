@@ -1,21 +1,15 @@
-//! A file as bytes, read with as few calls as its size allows.
+//! A file as bytes, a chunk at a time.
 //!
-//! A file of ordinary size is held as a whole; a large one is taken in chunks, so
-//! that memory stays bounded whatever the size.
+//! Memory stays bounded whatever the size, and what is touched stays few enough
+//! bytes for the processor's cache: fresh memory costs more than the reading.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
-/// Files up to this size are held in memory as a whole.
-pub const WHOLE: u64 = 10 * 1024 * 1024;
-/// How much of a larger file is held at a time.
-pub const CHUNK: usize = 256 * 1024;
-
-/// How much is asked of the host at a time. It arrives in a buffer of its own before
-/// it is copied to its place, and a small one stays in the processor's cache; each
-/// time costs a few microseconds.
-const PIECE: usize = 128 * 1024;
+/// How much is held and asked of the host at a time. Each time costs a few
+/// microseconds.
+pub const CHUNK: usize = 128 * 1024;
 
 /// An open file: what was read of it so far, and the way to more.
 pub struct Source {
@@ -29,10 +23,8 @@ impl Source {
     pub fn open(path: &Path, length: u64) -> io::Result<Self> {
         let mut file = File::open(path)?;
         // One byte more than the length lets a single read tell the end.
-        let first = match usize::try_from(length) {
-            Ok(length) if length as u64 <= WHOLE => length + 1,
-            Ok(_) | Err(_) => CHUNK,
-        };
+        let first =
+            usize::try_from(length).map_or(CHUNK, |length| CHUNK.min(length.saturating_add(1)));
         let mut head = Vec::new();
         let ended = fill(&mut file, &mut head, first)?;
         Ok(Self { file, head, ended })
@@ -54,7 +46,7 @@ impl Source {
             if self.head.len() > most {
                 return Ok(None);
             }
-            self.ended = fill(&mut self.file, &mut self.head, WHOLE as usize)?;
+            self.ended = fill(&mut self.file, &mut self.head, CHUNK)?;
         }
         Ok((self.head.len() <= most).then_some(self.head))
     }
@@ -64,12 +56,11 @@ impl Source {
 fn fill(file: &mut File, buffer: &mut Vec<u8>, wanted: usize) -> io::Result<bool> {
     let mut filled = buffer.len();
     let end = filled + wanted;
-    buffer.reserve_exact(wanted);
+    buffer.resize(end, 0);
     let ended = loop {
         if filled == end {
             break false;
         }
-        buffer.resize(end.min(filled + PIECE), 0);
         match file.read(&mut buffer[filled..]) {
             Ok(0) => break true,
             Ok(count) => filled += count,

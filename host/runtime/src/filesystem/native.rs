@@ -288,7 +288,8 @@ fn interrupted() -> io::Error {
 
 fn digest_of(mut file: impl Read, seed: u64, stopped: &dyn Fn() -> bool) -> io::Result<String> {
     let mut hasher = Xxh3::with_seed(seed);
-    let mut buffer = vec![0; 256 * 1024];
+    // Larger ones are mapped anew each time, and leave the processor's cache.
+    let mut buffer = vec![0; 64 * 1024];
     let mut length = 0;
     loop {
         if stopped() {
