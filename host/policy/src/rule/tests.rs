@@ -3,8 +3,8 @@ use super::*;
 fn anchors() -> Anchors {
     Anchors {
         home: Some("/home/me".into()),
-        cwd: "/work/app".into(),
-        settings: "/work".into(),
+        cwd: "/srv/app".into(),
+        settings: "/srv".into(),
     }
 }
 
@@ -21,14 +21,14 @@ fn path_patterns_follow_their_anchors() {
         ("T(//etc/*.conf)", "/etc/a/b.conf", false),
         ("T(~/.ssh/**)", "/home/me/.ssh/id", true),
         ("T(~/.ssh)", "/home/me/.ssh/deep/id", true),
-        ("T(/secrets/**)", "/work/secrets/a", true),
-        ("T(./secrets/**)", "/work/secrets/a", false),
-        ("T(./secrets/**)", "/work/app/secrets/a", true),
-        ("T(src/**/*.rs)", "/work/app/src/a/b.rs", true),
-        ("T(.env)", "/work/app/deep/.env", true),
-        ("T(.env)", "/work/app/deep/.envrc", false),
+        ("T(/secrets/**)", "/srv/secrets/a", true),
+        ("T(./secrets/**)", "/srv/secrets/a", false),
+        ("T(./secrets/**)", "/srv/app/secrets/a", true),
+        ("T(src/**/*.rs)", "/srv/app/src/a/b.rs", true),
+        ("T(.env)", "/srv/app/deep/.env", true),
+        ("T(.env)", "/srv/app/deep/.envrc", false),
         ("T(*.pem)", "/anywhere/x.pem", true),
-        ("T(build/)", "/work/app/x/build/out", true),
+        ("T(build/)", "/srv/app/x/build/out", true),
     ] {
         assert_eq!(
             rule(pattern).touches("T", &[Subject::Path(path.into())]),
@@ -112,7 +112,7 @@ fn urls_match_by_host_alone() {
 #[test]
 fn an_allow_rule_must_cover_every_subject() {
     let subjects = [
-        Subject::Path("/work/app/a".into()),
+        Subject::Path("/srv/app/a".into()),
         Subject::Path("/etc/passwd".into()),
     ];
     assert!(rule("T(./**)").touches("T", &subjects));
