@@ -93,18 +93,14 @@ pub trait Tool: Send + Sync {
     fn claims<'a>(&'a self, input: &'a Arc<str>) -> BoxFuture<'a, Result<Claims, Failure>>;
     /// Whether the tool makes sense here at all.
     fn is_enabled(&self) -> BoxFuture<'_, bool>;
-    /// Checks what a schema cannot say.
-    fn validate<'a>(
+    /// Checks what a schema cannot say, and gives the tool's opinion on permission:
+    /// both are questions about the same input with the same powers, so one
+    /// look answers both.
+    fn review<'a>(
         &'a self,
         input: &'a Arc<str>,
         environment: &'a CallEnvironment,
-    ) -> BoxFuture<'a, Result<(), Rejection>>;
-    /// The tool's opinion on permission.
-    fn check_permissions<'a>(
-        &'a self,
-        input: &'a Arc<str>,
-        environment: &'a CallEnvironment,
-    ) -> BoxFuture<'a, Verdict>;
+    ) -> BoxFuture<'a, Result<Verdict, Rejection>>;
     /// Does the work. The input is the permit's.
     fn call(
         &self,

@@ -102,11 +102,12 @@ impl Dispatch {
         environment: &CallEnvironment,
     ) -> Result<(Claims, Permit), Failure> {
         let claims = tool.claims(input).await?;
-        if let Err(rejection) = tool.validate(input, environment).await {
-            return Err(Failure::InvalidInput(rejection.message));
-        }
+        let verdict = match tool.review(input, environment).await {
+            Ok(verdict) => verdict,
+            Err(rejection) => return Err(Failure::InvalidInput(rejection.message)),
+        };
         let permit = self
-            .permission(tool, block, input, claims, environment)
+            .permission(tool, block, input, claims, verdict, environment)
             .await?;
         Ok((claims, permit))
     }
@@ -127,10 +128,11 @@ impl Dispatch {
         block: &ToolUse,
         input: &Arc<str>,
         claims: Claims,
+        verdict: Verdict,
         environment: &CallEnvironment,
     ) -> Result<Permit, Failure> {
         let info = tool.info();
-        let opinion = match tool.check_permissions(input, environment).await {
+        let opinion = match verdict {
             // Even a built-in's allow is no more than silence: rules decide.
             Verdict::NoOpinion | Verdict::Allow => Opinion::None,
             Verdict::Ask(reason) => Opinion::Ask(reason),

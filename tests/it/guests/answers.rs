@@ -14,7 +14,7 @@ use toolbay_runtime::Limits;
 use toolbay_tests::bay::TestBay;
 use toolbay_tests::guests;
 
-use super::{act, assert_no_slot_lost, assert_still_serves, own_bay, ready, rogue_bay};
+use super::{act, assert_no_slot_lost, assert_still_serves, own_bay, rogue_bay};
 
 /// Why the one guest of the bay cannot be opened.
 fn problem(bay: &TestBay) -> String {
@@ -27,7 +27,7 @@ fn problem(bay: &TestBay) -> String {
 /// The rogue is served by the same runtime after a guest was refused.
 async fn assert_others_are_served(refused: &TestBay) {
     let bay = TestBay::with_runtime(refused.runtime());
-    let running = ready(bay.guest(guests::ROGUE).await).await;
+    let running = bay.guest(guests::ROGUE).await.ready().await;
     assert_still_serves(&running).await;
 }
 
@@ -148,14 +148,19 @@ async fn one_that_panics_in_info_cannot_be_loaded() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_panic_at_a_question_counts_as_the_strict_answer() {
-    let running = ready(own_bay().guest(guests::PANICS).await.says_yes()).await;
+    let running = own_bay()
+        .guest(guests::PANICS)
+        .await
+        .says_yes()
+        .ready()
+        .await;
     let plugin = running.tools[0].clone();
     let input: Arc<str> = r#"{"a":1}"#.into();
     let environment = environment();
 
     assert_eq!(plugin.claims(&input).await.unwrap(), Claims::STRICT);
     assert!(!plugin.is_enabled().await);
-    let rejection = plugin.validate(&input, &environment).await.unwrap_err();
+    let rejection = plugin.review(&input, &environment).await.unwrap_err();
     assert!(
         rejection
             .message
@@ -166,8 +171,9 @@ async fn a_panic_at_a_question_counts_as_the_strict_answer() {
         rejection.message.contains("in validate-input"),
         "{rejection:?}"
     );
-    let verdict = plugin.check_permissions(&input, &environment).await;
-    let Verdict::Ask(reason) = verdict else {
+    let valid: Arc<str> = r#"{"valid":true}"#.into();
+    let verdict = plugin.review(&valid, &environment).await;
+    let Ok(Verdict::Ask(reason)) = verdict else {
         panic!("{verdict:?}");
     };
     assert!(
@@ -203,7 +209,7 @@ async fn a_panic_at_a_question_counts_as_the_strict_answer() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_panic_in_call_breaks_the_call() {
     // Its `validate-input` would reject before, so the permit comes from the policy.
-    let running = ready(own_bay().guest(guests::PANICS).await).await;
+    let running = own_bay().guest(guests::PANICS).await.ready().await;
     let plugin = running.tools[0].clone();
     let policy = toolbay_policy::Policy::new(Default::default(), Vec::new(), &Default::default());
     let decision = policy.decide(toolbay_policy::Request {
@@ -236,17 +242,16 @@ async fn a_panic_in_call_breaks_the_call() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn absent_interfaces_mean_the_defaults() {
-    let running = ready(own_bay().guest(guests::QUIET).await).await;
+    let running = own_bay().guest(guests::QUIET).await.ready().await;
     let plugin = running.tools[0].clone();
     let input: Arc<str> = r#"{"a":1}"#.into();
     let environment = environment();
     let claims = plugin.claims(&input).await.unwrap();
     assert_eq!(claims.destructive, None);
     assert!(plugin.is_enabled().await);
-    assert_eq!(plugin.validate(&input, &environment).await, Ok(()));
     assert_eq!(
-        plugin.check_permissions(&input, &environment).await,
-        Verdict::NoOpinion
+        plugin.review(&input, &environment).await,
+        Ok(Verdict::NoOpinion)
     );
     assert_eq!(
         plugin.prompt(&[]).await,
@@ -263,7 +268,7 @@ async fn absent_interfaces_mean_the_defaults() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_allow_of_an_untrusted_guard_is_no_opinion() {
-    let running = ready(rogue_bay().await).await;
+    let running = rogue_bay().await.ready().await;
     let input = |verdict: &str| json!({"claims_verdict": verdict, "claims_read_only": false});
     for (verdict, part) in [
         ("allow", "the test says no"),
@@ -280,7 +285,7 @@ async fn an_allow_of_an_untrusted_guard_is_no_opinion() {
         assert_still_serves(&running).await;
     }
     // Tightening counts, even against an allow rule and a claim of read-only.
-    let running = ready(rogue_bay().await.allow("Rogue")).await;
+    let running = rogue_bay().await.allow("Rogue").ready().await;
     for (verdict, denied) in [("deny", true), ("ask", true), ("allow", false)] {
         let result = act(&running, "ok", json!({"claims_verdict": verdict})).await;
         assert_eq!(
@@ -294,7 +299,7 @@ async fn an_allow_of_an_untrusted_guard_is_no_opinion() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_input_that_the_guard_would_rather_have_is_not_run_unseen() {
-    let running = ready(rogue_bay().await.file("a.txt", "a")).await;
+    let running = rogue_bay().await.file("a.txt", "a").ready().await;
     let swapped = json!({"act": "echo", "text": "swapped"});
     let result = act(&running, "ok", json!({"updated_input": swapped})).await;
     assert_eq!(result.text(), "ok");

@@ -118,46 +118,42 @@ impl Plugin {
         }
     }
 
-    pub(super) async fn ask_validate(
+    /// Whether the input is valid, and what the tool thinks of permission. A tool
+    /// that breaks in the first has refused the input, one that breaks in the second
+    /// wants a person to decide.
+    pub(super) async fn ask_review(
         &self,
         input: &str,
         environment: &CallEnvironment,
-    ) -> Result<Option<Rejection>, Failure> {
-        let loaded = self.loaded().await?;
-        let Some(guard) = &loaded.linked.guard else {
-            return Ok(None);
-        };
-        let input = &input.to_owned();
-        let answer = ask!(
-            self,
-            loaded,
-            guard,
-            Phase::ValidateInput,
-            Some(environment),
-            |guest, store| guest.call_validate_input(&mut *store, input)
-        );
-        Ok(answer.err().map(convert::rejection))
-    }
-
-    pub(super) async fn ask_permission(
-        &self,
-        input: &str,
-        environment: &CallEnvironment,
-    ) -> Result<Verdict, Failure> {
-        let loaded = self.loaded().await?;
+    ) -> Result<Verdict, Rejection> {
+        let loaded = self.loaded().await.map_err(broken)?;
         let Some(guard) = &loaded.linked.guard else {
             return Ok(Verdict::NoOpinion);
         };
         let input = &input.to_owned();
-        let verdict = ask!(
-            self,
-            loaded,
-            guard,
-            Phase::CheckPermissions,
-            Some(environment),
-            |guest, store| guest.call_check_permissions(&mut *store, input)
-        );
-        Ok(convert::verdict(verdict))
+        let purpose = self.looking(Some(environment));
+        let call = purpose.kill.clone();
+        let limit = self.limits.inspect_time();
+        let taking = Seat::take(&self.runtime.inner, purpose);
+        let mut seat = taking.await.map_err(broken)?;
+
+        let store = &mut seat.store;
+        let work = async {
+            let instance = loaded.linked.pre.instantiate_async(&mut *store).await?;
+            let guest = guard.load(&mut *store, &instance)?;
+            let answer = guest.call_validate_input(&mut *store, input).await?;
+            Ok((guest, answer))
+        };
+        let end = supervise(work, limit, &call, &self.kill).await;
+        let (guest, answer) = seat.finish(Phase::ValidateInput, end).map_err(broken)?;
+        answer.map_err(convert::rejection)?;
+
+        let asking = guest.call_check_permissions(&mut seat.store, input);
+        let end = supervise(asking, limit, &call, &self.kill).await;
+        Ok(match seat.finish(Phase::CheckPermissions, end) {
+            Ok(verdict) => convert::verdict(verdict),
+            Err(failure) => Verdict::Ask(failure.to_string()),
+        })
     }
 
     pub(super) async fn ask_enabled(&self) -> Result<bool, Failure> {
@@ -222,5 +218,13 @@ impl Plugin {
             guest.call_render_result(&mut *store, input, outcome)
         });
         Ok(Some(convert::view(view)))
+    }
+}
+
+fn broken(failure: Failure) -> Rejection {
+    Rejection {
+        message: failure.to_string(),
+        code: 0,
+        ask_user: false,
     }
 }

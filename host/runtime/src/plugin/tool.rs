@@ -129,39 +129,16 @@ impl Tool for Plugin {
         Box::pin(async { self.ask_enabled().await.unwrap_or(false) })
     }
 
-    fn validate<'a>(
+    fn review<'a>(
         &'a self,
         input: &'a Arc<str>,
         environment: &'a CallEnvironment,
-    ) -> BoxFuture<'a, Result<(), Rejection>> {
+    ) -> BoxFuture<'a, Result<Verdict, Rejection>> {
         Box::pin(async {
-            let rejection = match self.ask_validate(input, environment).await {
-                Ok(None) => return Ok(()),
-                Ok(Some(rejection)) => rejection,
-                Err(failure) => Rejection {
-                    message: failure.to_string(),
-                    code: 0,
-                    ask_user: false,
-                },
-            };
-            Err(rejection)
-        })
-    }
-
-    fn check_permissions<'a>(
-        &'a self,
-        input: &'a Arc<str>,
-        environment: &'a CallEnvironment,
-    ) -> BoxFuture<'a, Verdict> {
-        Box::pin(async {
-            let verdict = self
-                .ask_permission(input, environment)
-                .await
-                .unwrap_or_else(|failure| Verdict::Ask(failure.to_string()));
-            match (verdict, self.trust) {
+            match (self.ask_review(input, environment).await?, self.trust) {
                 // A guest may tighten the decision, never loosen it.
-                (Verdict::Allow, Trust::ThirdParty) => Verdict::NoOpinion,
-                (verdict, Trust::BuiltIn | Trust::ThirdParty) => verdict,
+                (Verdict::Allow, Trust::ThirdParty) => Ok(Verdict::NoOpinion),
+                (verdict, Trust::BuiltIn | Trust::ThirdParty) => Ok(verdict),
             }
         })
     }

@@ -35,8 +35,12 @@ impl Guard for Panics {
     fn is_destructive(_: &Value) -> bool {
         panic!("in is-destructive")
     }
-    fn validate_input(_: &Value) -> Result<(), Rejection> {
-        panic!("in validate-input")
+    /// The one question that can be got past, so that the next one is reached.
+    fn validate_input(input: &Value) -> Result<(), Rejection> {
+        match input.get("valid") {
+            Some(_) => Ok(()),
+            None => panic!("in validate-input"),
+        }
     }
     fn check_permissions(_: &Value) -> Verdict {
         panic!("in check-permissions")
