@@ -194,6 +194,20 @@ impl TestBay {
         &self.problems
     }
 
+    /// Starts the bay with its tools compiled, for tests that mind how long a call
+    /// takes. One test at a time compiles, so that the others find the result in the
+    /// cache.
+    pub async fn ready(self) -> Running {
+        static COMPILING: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+        let running = self.start();
+        let _one_at_a_time = COMPILING.lock().await;
+        for tool in &running.tools {
+            // A tool that cannot be used says so again when it is called.
+            let _ = tool.facts().await;
+        }
+        running
+    }
+
     pub fn start(self) -> Running {
         assert!(self.problems.is_empty(), "{:?}", self.problems);
         let root = self.root();

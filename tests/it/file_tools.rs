@@ -49,7 +49,7 @@ fn mode(path: &Path) -> u32 {
 
 #[tokio::test]
 async fn a_file_keeps_its_mode_whoever_changes_it() {
-    let bay = bay().await.start();
+    let bay = bay().await.ready().await;
     for wanted in [0o600, 0o640, 0o755, 0o444] {
         let path = bay.root().join(format!("{wanted:o}"));
         std::fs::write(&path, "one\n").unwrap();
@@ -67,7 +67,7 @@ async fn a_file_keeps_its_mode_whoever_changes_it() {
 
 #[tokio::test]
 async fn a_new_file_has_the_usual_mode_and_its_folders() {
-    let bay = bay().await.start();
+    let bay = bay().await.ready().await;
     let usual = bay.root().join("usual");
     std::fs::write(&usual, "").unwrap();
     for (tool, input) in [
@@ -86,7 +86,11 @@ async fn a_new_file_has_the_usual_mode_and_its_folders() {
 
 #[tokio::test]
 async fn an_edit_keeps_line_ends_byte_order_mark_and_mode_together() {
-    let bay = bay().await.file("a.bat", "\u{feff}one\r\ntwo\r\n").start();
+    let bay = bay()
+        .await
+        .file("a.bat", "\u{feff}one\r\ntwo\r\n")
+        .ready()
+        .await;
     let path = bay.root().join("a.bat");
     set_mode(&path, 0o755);
     succeeded(&call(&bay, "Read", json!({"file_path": path})).await);
@@ -101,7 +105,7 @@ async fn an_edit_keeps_line_ends_byte_order_mark_and_mode_together() {
 
 #[tokio::test]
 async fn what_is_no_regular_file_is_refused_and_nobody_waits_for_it() {
-    let bay = bay().await.root_also("/dev".into()).start();
+    let bay = bay().await.root_also("/dev".into()).ready().await;
     let fifo = bay.root().join("fifo");
     make_fifo(&fifo);
     let socket = bay.root().join("socket");
@@ -133,7 +137,7 @@ async fn what_is_no_regular_file_is_refused_and_nobody_waits_for_it() {
 
 #[tokio::test]
 async fn a_link_inside_the_project_is_followed_and_stays() {
-    let bay = bay().await.file("real/a.txt", "one\n").start();
+    let bay = bay().await.file("real/a.txt", "one\n").ready().await;
     let target = bay.root().join("real/a.txt");
     for (name, leads) in [
         ("relative", "real/a.txt".into()),
@@ -156,7 +160,7 @@ async fn a_link_inside_the_project_is_followed_and_stays() {
 
 #[tokio::test]
 async fn a_link_to_a_folder_inside_the_project_is_followed() {
-    let bay = bay().await.file("real/a.txt", "one\n").start();
+    let bay = bay().await.file("real/a.txt", "one\n").ready().await;
     let real = bay.root().join("real");
     for (name, leads) in [("relative", "real".into()), ("absolute", real.clone())] {
         symlink(&leads, bay.root().join(name)).unwrap();
@@ -186,7 +190,7 @@ async fn a_link_that_leads_out_is_refused() {
     let secret = outside.path().join("secret.txt");
     std::fs::write(&secret, "secret\n").unwrap();
     // Nobody says yes here: what lies outside may be read if a person allows it.
-    let bay = TestBay::new().builtins().await.allow("Edit").start();
+    let bay = TestBay::new().builtins().await.allow("Edit").ready().await;
     symlink(&secret, bay.root().join("file")).unwrap();
     symlink(outside.path(), bay.root().join("folder")).unwrap();
     symlink("gone", bay.root().join("nowhere")).unwrap();
@@ -208,7 +212,7 @@ async fn a_link_that_leads_out_is_refused() {
 
 #[tokio::test]
 async fn what_is_too_large_is_refused_in_a_sentence() {
-    let bay = bay().await.start();
+    let bay = bay().await.ready().await;
     let path = bay.root().join("large.txt");
     std::fs::write(&path, "a line of a large file\n".repeat(800_000)).unwrap();
     let read = json!({"file_path": path, "limit": 1});

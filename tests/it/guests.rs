@@ -39,7 +39,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
-use tokio::sync::Mutex;
 use toolbay_contract::{AuditEvent, Content, Failure, Phase};
 use toolbay_dispatch::ToolResult;
 use toolbay_runtime::engine::SLOTS;
@@ -54,19 +53,6 @@ fn own_bay() -> TestBay {
 /// A bay of its own with the rogue in it.
 async fn rogue_bay() -> TestBay {
     own_bay().guest(guests::ROGUE).await
-}
-
-/// Starts the bay with its guests compiled. One test at a time compiles, so that
-/// the others find the result in the cache.
-async fn ready(bay: TestBay) -> Running {
-    static COMPILING: Mutex<()> = Mutex::const_new(());
-    let running = bay.start();
-    let _one_at_a_time = COMPILING.lock().await;
-    for tool in &running.tools {
-        // A tool that cannot be used says so again when it is called.
-        let _ = tool.facts().await;
-    }
-    running
 }
 
 /// Calls the rogue with an act and further fields.

@@ -8,7 +8,7 @@ use toolbay_runtime::{Runtime, RuntimeOptions};
 use toolbay_tests::bay::TestBay;
 use toolbay_tests::guests;
 
-use super::{assert_no_slot_lost, assert_still_serves, own_bay, ready, rogue_bay};
+use super::{assert_no_slot_lost, assert_still_serves, own_bay, rogue_bay};
 
 /// What it is, its bytes, and parts of the error.
 type Case = (&'static str, Arc<[u8]>, &'static [&'static str]);
@@ -102,7 +102,7 @@ async fn what_is_no_tool_is_told_so() {
             assert!(error.contains(part), "{case}: no {part:?} in {error}");
         }
     }
-    let running = ready(rogue_bay().await).await;
+    let running = rogue_bay().await.ready().await;
     assert_still_serves(&running).await;
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::{assert_no_slot_lost, own_bay, ready};
+use super::{assert_no_slot_lost, own_bay};
 
 /// The frozen components with the contract version that each speaks.
 fn frozen() -> Vec<(String, PathBuf)> {
@@ -32,7 +32,7 @@ async fn frozen_components_still_load_and_answer() {
     assert!(all.len() >= 2, "{all:?}");
     for (version, file) in all {
         let bytes = std::fs::read(&file).unwrap();
-        let running = ready(own_bay().bytes(bytes.into()).await).await;
+        let running = own_bay().bytes(bytes.into()).await.ready().await;
         let facts = running.tools[0].facts().await.unwrap();
         let spoken = format!("toolbay:tool/tool@{version}.");
         assert!(

@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use super::{Disk, act, assert_broke, assert_still_serves, ready, rogue_bay};
+use super::{Disk, act, assert_broke, assert_still_serves, rogue_bay};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_crash_breaks_the_call_and_says_how() {
-    let running = ready(rogue_bay().await.file("a.txt", "a")).await;
+    let running = rogue_bay().await.file("a.txt", "a").ready().await;
     let before = Disk::of(&[running.root()]);
     for (name, more, reason) in [
         (
@@ -42,14 +42,14 @@ async fn a_crash_breaks_the_call_and_says_how() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn last_words_name_the_panic() {
-    let running = ready(rogue_bay().await).await;
+    let running = rogue_bay().await.ready().await;
     let result = act(&running, "panic", json!({})).await;
     assert_broke(&running, &result, "the rogue panics: 100%");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn json_that_a_parser_can_read_is_passed_on() {
-    let running = ready(rogue_bay().await).await;
+    let running = rogue_bay().await.ready().await;
     let result = act(&running, "deep-json", json!({"depth": 100})).await;
     assert!(!result.is_error, "{}", result.text());
     assert_eq!(result.structured.unwrap().len(), 200);
@@ -57,7 +57,7 @@ async fn json_that_a_parser_can_read_is_passed_on() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_input_that_the_tool_cannot_read_is_an_error_of_the_input() {
-    let running = ready(rogue_bay().await).await;
+    let running = rogue_bay().await.ready().await;
     for input in [json!({"act": "no-such-act"}), json!({"act": {}})] {
         let result = running.call("Rogue", input).await;
         assert!(result.is_error);

@@ -15,7 +15,7 @@ use toolbay_runtime::engine::SLOTS;
 use toolbay_tests::bay::{Running, TestBay};
 use toolbay_tests::guests;
 
-use super::{Disk, act, assert_ended, assert_still_serves, own_bay, ready};
+use super::{Disk, act, assert_ended, assert_still_serves, own_bay};
 
 /// Nobody waits this long for a cancelled call.
 const HANGS: Duration = Duration::from_secs(2);
@@ -88,7 +88,7 @@ async fn a_deadline_ends_every_endless_guest() {
         call_ms: LIMIT.as_millis() as u64,
         ..Limits::default()
     };
-    let running = ready(bay(limits).await).await;
+    let running = bay(limits).await.ready().await;
     for (who, input) in endless() {
         let before = Disk::of(&[running.root()]);
         let started = Instant::now();
@@ -109,7 +109,7 @@ async fn a_deadline_ends_every_endless_guest() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cancellation_ends_every_endless_guest() {
-    let running = Arc::new(ready(bay(Limits::default()).await).await);
+    let running = Arc::new(bay(Limits::default()).await.ready().await);
     for (who, input) in endless() {
         let before = Disk::of(&[running.root()]);
         let (result, took) = end(&running, input, |kill| kill.throw(KillReason::Cancelled)).await;
@@ -123,7 +123,7 @@ async fn a_cancellation_ends_every_endless_guest() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_revocation_ends_every_endless_guest_and_lets_none_begin() {
     for (who, input) in endless() {
-        let running = Arc::new(ready(bay(Limits::default()).await).await);
+        let running = Arc::new(bay(Limits::default()).await.ready().await);
         let plugin = running.tools[0].clone();
         let (result, took) = end(&running, input, |_| plugin.revoke("its grant")).await;
         println!("revoke: {who} ended after {took:?}");
@@ -141,7 +141,7 @@ async fn a_revocation_ends_every_endless_guest_and_lets_none_begin() {
         // Opened anew it serves: what was taken back was the plugin's grant, not
         // the component.
         let fresh = TestBay::with_runtime(running.runtime.clone());
-        let fresh = ready(fresh.guest(guests::ROGUE).await).await;
+        let fresh = fresh.guest(guests::ROGUE).await.ready().await;
         assert_still_serves(&fresh).await;
     }
 }
@@ -149,7 +149,7 @@ async fn a_revocation_ends_every_endless_guest_and_lets_none_begin() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_shutdown_ends_every_endless_guest_and_lets_none_begin() {
     for (who, input) in endless() {
-        let running = Arc::new(ready(bay(Limits::default()).await).await);
+        let running = Arc::new(bay(Limits::default()).await.ready().await);
         let runtime = running.runtime.clone();
         let (result, took) = end(&running, input, |_| runtime.shut_down()).await;
         println!("shutdown: {who} ended after {took:?}");
@@ -166,7 +166,7 @@ async fn a_shutdown_ends_every_endless_guest_and_lets_none_begin() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_guest_that_listens_ends_by_itself() {
-    let running = Arc::new(ready(bay(Limits::default()).await).await);
+    let running = Arc::new(bay(Limits::default()).await.ready().await);
     let input = json!({"act": "cancel-aware"});
     let (result, took) = end(&running, input, |kill| kill.throw(KillReason::Cancelled)).await;
     println!("cancel: one that listens ended after {took:?}");
@@ -179,7 +179,7 @@ async fn a_guest_that_listens_ends_by_itself() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_that_still_waits_is_cancelled_at_once() {
     // Before its turn comes, behind another call; and while somebody is asked.
-    let running = Arc::new(ready(bay(Limits::default()).await.allow("Rogue")).await);
+    let running = Arc::new(bay(Limits::default()).await.allow("Rogue").ready().await);
     let long = running.kill.below();
     let first = tokio::spawn({
         let (running, kill) = (running.clone(), long.clone());
@@ -217,7 +217,7 @@ async fn a_guest_that_is_stuck_in_a_question_can_be_cancelled() {
         inspect_ms: 3_600_000,
         ..Limits::default()
     };
-    let running = Arc::new(ready(bay(limits).await).await);
+    let running = Arc::new(bay(limits).await.ready().await);
     for field in ["in_question", "in_validation"] {
         for (who, stuck) in endless().into_iter().take(3) {
             let mut input = json!({"act": "ok"});

@@ -6,12 +6,15 @@ use toolbay_runtime::Limits;
 use toolbay_tests::bay::Running;
 use toolbay_tests::guests;
 
-use super::{
-    Disk, Report, act, assert_broke, assert_no_slot_lost, assert_still_serves, own_bay, ready,
-};
+use super::{Disk, Report, act, assert_broke, assert_no_slot_lost, assert_still_serves, own_bay};
 
 async fn limited(limits: Limits) -> Running {
-    ready(own_bay().limits(limits).guest(guests::ROGUE).await).await
+    own_bay()
+        .limits(limits)
+        .guest(guests::ROGUE)
+        .await
+        .ready()
+        .await
 }
 
 fn memory(mib: u64) -> Limits {
@@ -46,7 +49,7 @@ async fn one_that_dies_of_hunger_is_told_the_limit() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_memory_limit_too_low_to_start_is_told_too() {
     let bay = own_bay().limits(memory(0)).guest(guests::ROGUE).await;
-    let running = ready(bay).await;
+    let running = bay.ready().await;
     let result = act(&running, "ok", json!({})).await;
     let text = result.text();
     assert!(result.is_error, "{text}");
@@ -95,7 +98,12 @@ async fn many_memories_are_bounded_in_number_and_in_sum() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn open_files_are_bounded() {
-    let running = ready(own_bay().file("a.txt", "a").guest(guests::ROGUE).await).await;
+    let running = own_bay()
+        .file("a.txt", "a")
+        .guest(guests::ROGUE)
+        .await
+        .ready()
+        .await;
     let path = running.root().join("a.txt");
     for _ in 0..3 {
         let input = json!({"path": path, "count": 100_000});

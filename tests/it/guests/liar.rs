@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use toolbay_contract::{AuditEvent, Failure};
 use toolbay_tests::bay::{Running, TestBay};
 
-use super::{Disk, Report, act, assert_still_serves, ready, rogue_bay, stock};
+use super::{Disk, Report, act, assert_still_serves, rogue_bay, stock};
 
 /// Powers that the audit log must have heard of when everything was tried.
 const REFUSED_POWERS: [&str; 9] = [
@@ -63,7 +63,7 @@ async fn a_read_only_call_cannot_write_in_its_root() {
     let bay = rogue_bay().await;
     stock(&bay.root());
     stock(&bay.root().join("below"));
-    let running = ready(bay).await;
+    let running = bay.ready().await;
     let root = running.root().to_path_buf();
     assert_liar_is_caught(&running, &root.join("below"), None).await;
     assert_liar_is_caught(&running, &root, None).await;
@@ -75,7 +75,7 @@ async fn a_read_only_call_cannot_write_from_one_root_into_another() {
     let bay = rogue_bay().await.root_also(other.clone());
     stock(&bay.root());
     std::os::unix::fs::symlink(&other, bay.root().join("link_to_other")).unwrap();
-    let running = ready(bay).await;
+    let running = bay.ready().await;
     let root = running.root().to_path_buf();
     assert_liar_is_caught(&running, &root, Some(&other)).await;
     assert_liar_is_caught(&running, &other, Some(&root)).await;
@@ -89,7 +89,7 @@ async fn an_allow_rule_does_not_let_a_read_only_call_write() {
         .allow("Edit(./**)")
         .says_yes();
     stock(&bay.root());
-    let running = ready(bay).await;
+    let running = bay.ready().await;
     let root = running.root().to_path_buf();
     assert_liar_is_caught(&running, &root, None).await;
 }
@@ -98,7 +98,7 @@ async fn an_allow_rule_does_not_let_a_read_only_call_write() {
 async fn a_call_that_admits_to_write_does_not_run_without_permission() {
     let bay = rogue_bay().await;
     stock(&bay.root());
-    let running = ready(bay).await;
+    let running = bay.ready().await;
     let before = Disk::of(&[running.root()]);
 
     let input = json!({"dir": running.root(), "claims_read_only": false});
@@ -145,7 +145,9 @@ fn zoned(bay: TestBay) -> TestBay {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_permit_for_one_folder_opens_no_other() {
     let (_folder, other) = second_root();
-    let running = ready(zoned(rogue_bay().await.root_also(other.clone()))).await;
+    let running = zoned(rogue_bay().await.root_also(other.clone()))
+        .ready()
+        .await;
     let root = running.root().to_path_buf();
     let (open, closed) = (root.join("open"), root.join("closed"));
 
@@ -199,7 +201,7 @@ async fn a_permit_without_a_path_reaches_the_roots_and_no_further() {
     let bay = rogue_bay().await.says_yes();
     stock(&bay.root());
     std::os::unix::fs::symlink(&outside, bay.root().join("link_to_other")).unwrap();
-    let running = ready(bay).await;
+    let running = bay.ready().await;
     let before = Disk::of(&[&outside]);
 
     let input = |dir: &Path| -> Value {
@@ -234,7 +236,7 @@ async fn a_permit_without_a_path_reaches_the_roots_and_no_further() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_link_that_leads_out_cannot_be_made_in_any_number_of_steps() {
     let bay = rogue_bay().await.says_yes();
-    let running = ready(bay).await;
+    let running = bay.ready().await;
 
     let input = json!({"dir": running.root(), "claims_read_only": false});
     let report = Report::of(&act(&running, "plant-links", input).await);

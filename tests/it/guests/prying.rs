@@ -10,7 +10,7 @@ use toolbay_cli::args::{Args, Command, Common};
 use toolbay_tests::guests;
 
 use super::{
-    Disk, Report, act, alone, assert_no_slot_lost, assert_still_serves, own_bay, ready, rogue_bay,
+    Disk, Report, act, alone, assert_no_slot_lost, assert_still_serves, own_bay, rogue_bay,
 };
 
 #[tokio::test(flavor = "multi_thread")]
@@ -27,7 +27,7 @@ async fn nothing_of_the_machine_shows_through() {
     let _socket = UnixListener::bind(root.join("socket")).unwrap();
     let made = Process::new("mkfifo").arg(root.join("fifo")).status();
     assert!(made.unwrap().success());
-    let running = ready(bay).await;
+    let running = bay.ready().await;
     let before = Disk::of(&[&root, outside.path()]);
 
     let up = "../".repeat(root.components().count());
@@ -82,7 +82,7 @@ async fn leave_to_read_one_file_outside_shows_nothing_beside_it() {
     let outside = outside.path().canonicalize().unwrap();
     std::fs::write(outside.join("shown.txt"), "shown").unwrap();
     std::fs::write(outside.join("hidden.txt"), "hidden").unwrap();
-    let running = ready(rogue_bay().await.says_yes()).await;
+    let running = rogue_bay().await.says_yes().ready().await;
     let path = |name: &str| outside.join(name).display().to_string();
 
     let input = json!({
@@ -117,7 +117,7 @@ async fn calling_out_is_refused_and_told() {
     let udp = UdpSocket::bind(tcp.local_addr().unwrap()).unwrap();
     udp.set_nonblocking(true).unwrap();
     let port = tcp.local_addr().unwrap().port();
-    let running = ready(rogue_bay().await.allow("Rogue").says_yes()).await;
+    let running = rogue_bay().await.allow("Rogue").says_yes().ready().await;
 
     for (host, read_only) in [
         ("127.0.0.1", true),
@@ -156,7 +156,7 @@ async fn a_component_that_imports_http_loads_and_reaches_nobody() {
         .guest(guests::HTTP_IMPORTER)
         .await
         .allow("HttpImporter");
-    let running = ready(bay).await;
+    let running = bay.ready().await;
     let authority = server.local_addr().unwrap().to_string();
     for _ in 0..2 {
         let result = running

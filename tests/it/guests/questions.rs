@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use toolbay_contract::Failure;
 use toolbay_tests::bay::Running;
 
-use super::{Disk, act, assert_still_serves, names, ready, rogue_bay, stock};
+use super::{Disk, act, assert_still_serves, names, rogue_bay, stock};
 
 /// The report that an act left in the message of a rejection.
 async fn rejected_with(running: &Running, act_inside: Value) -> Value {
@@ -20,7 +20,7 @@ async fn rejected_with(running: &Running, act_inside: Value) -> Value {
 async fn a_question_is_answered_without_powers() {
     let bay = rogue_bay().await.allow("Rogue").says_yes();
     stock(&bay.root());
-    let running = ready(bay).await;
+    let running = bay.ready().await;
     let root = running.root().to_path_buf();
     let before = Disk::of(&[&root]);
     for inside in [
@@ -42,7 +42,7 @@ async fn a_question_is_answered_without_powers() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_question_that_crashes_counts_as_not_read_only() {
-    let running = ready(rogue_bay().await).await;
+    let running = rogue_bay().await.ready().await;
     for inside in [
         json!({"act": "panic"}),
         json!({"act": "exit", "code": 0}),
@@ -70,7 +70,7 @@ async fn a_question_that_takes_too_long_counts_as_not_read_only() {
         .limits(limits)
         .guest(toolbay_tests::guests::ROGUE)
         .await;
-    let running = ready(bay).await;
+    let running = bay.ready().await;
     for inside in [
         json!({"act": "loop"}),
         json!({"act": "sleep", "ms": 3_600_000}),
@@ -90,7 +90,7 @@ async fn a_question_that_takes_too_long_counts_as_not_read_only() {
 async fn a_validation_may_read_and_nothing_more() {
     let bay = rogue_bay().await.allow("Rogue").says_yes();
     stock(&bay.root());
-    let running = ready(bay).await;
+    let running = bay.ready().await;
     let root = running.root().to_path_buf();
     let before = Disk::of(&[&root]);
 
@@ -157,7 +157,7 @@ async fn a_validation_may_read_and_nothing_more() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_crash_in_validation_rejects() {
-    let running = ready(rogue_bay().await).await;
+    let running = rogue_bay().await.ready().await;
     for (inside, part) in [
         (json!({"act": "panic"}), "the rogue panics"),
         (json!({"act": "exit", "code": 0}), "exit(0)"),
@@ -175,7 +175,7 @@ async fn a_crash_in_validation_rejects() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn clocks_and_randomness_stand_still_while_a_tool_is_asked() {
-    let running = ready(rogue_bay().await).await;
+    let running = rogue_bay().await.ready().await;
     let first = rejected_with(&running, json!({"act": "now"})).await;
     tokio::time::sleep(std::time::Duration::from_millis(5)).await;
     let second = rejected_with(&running, json!({"act": "now"})).await;

@@ -6,7 +6,7 @@ use serde_json::json;
 use toolbay_contract::AuditEvent;
 use toolbay_tests::bay::Running;
 
-use super::{Disk, Report, act, assert_still_serves, everything_in, ready, rogue_bay, stock};
+use super::{Disk, Report, act, assert_still_serves, everything_in, rogue_bay, stock};
 
 const SECRET: &str = "the launch code is 0000";
 
@@ -31,7 +31,7 @@ async fn with_secret(rule: &str) -> Running {
     std::fs::create_dir(root.join("secret/victim_dir")).unwrap();
     symlink("secret", root.join("alias")).unwrap();
     symlink("secret/key.txt", root.join("link.md")).unwrap();
-    ready(bay).await
+    bay.ready().await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -127,7 +127,7 @@ async fn a_denied_file_cannot_be_written_in_any_way() {
         let dir = root.join("dir");
         stock(&dir);
         symlink("dir/victim.txt", root.join("by_link.txt")).unwrap();
-        let running = ready(bay).await;
+        let running = bay.ready().await;
         let locked = Disk::of(&[&dir]);
 
         let input = json!({"dir": dir, "claims_read_only": false});
@@ -161,7 +161,7 @@ async fn a_folder_of_any_depth_can_be_checked_before_it_is_renamed() {
     stock(&dir);
     let deep = dir.join("d/".repeat(1_900));
     std::fs::create_dir_all(&deep).unwrap();
-    let running = ready(bay).await;
+    let running = bay.ready().await;
     let input = json!({"dir": dir, "claims_read_only": false});
     let report = Report::of(&act(&running, "write-every-way", input).await);
     assert_eq!(report.tried("rename-parent"), &json!({"ok": true}));
@@ -171,13 +171,12 @@ async fn a_folder_of_any_depth_can_be_checked_before_it_is_renamed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_locked_file_can_still_be_read() {
-    let running = ready(
-        rogue_bay()
-            .await
-            .file("locked.txt", "look, do not touch")
-            .deny("Edit(./locked.txt)"),
-    )
-    .await;
+    let running = rogue_bay()
+        .await
+        .file("locked.txt", "look, do not touch")
+        .deny("Edit(./locked.txt)")
+        .ready()
+        .await;
     let path = running.root().join("locked.txt");
     let report = Report::of(&act(&running, "read-every-way", json!({"path": path})).await);
     assert_eq!(report.tried("read")["value"], "look, do not touch");

@@ -6,11 +6,11 @@ use futures_util::future::join_all;
 use serde_json::json;
 use toolbay_contract::{AuditEvent, Modifier, Role};
 
-use super::{act, assert_still_serves, ready, rogue_bay};
+use super::{act, assert_still_serves, rogue_bay};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn wishes_that_loosen_are_dropped_and_told() {
-    let running = ready(rogue_bay().await).await;
+    let running = rogue_bay().await.ready().await;
     let result = act(&running, "modifiers", json!({})).await;
     let outcome = result.outcome.as_ref().unwrap();
     assert!(
@@ -67,7 +67,7 @@ async fn wishes_that_loosen_are_dropped_and_told() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_false_claim_to_be_safe_loses_no_count() {
     let bay = rogue_bay().await.file("count.txt", "0").allow("Rogue");
-    let running = Arc::new(ready(bay).await);
+    let running = Arc::new(bay.ready().await);
     let file = running.root().join("count.txt");
     let (calls, rounds) = (4, 20);
     let all = join_all((0..calls).map(|_| {
@@ -94,7 +94,7 @@ async fn a_false_claim_to_be_safe_loses_no_count() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn calls_that_cannot_write_run_side_by_side() {
-    let running = Arc::new(ready(rogue_bay().await).await);
+    let running = Arc::new(rogue_bay().await.ready().await);
     let started = std::time::Instant::now();
     let all = join_all((0..8).map(|_| {
         let running = running.clone();
@@ -112,7 +112,7 @@ async fn calls_that_cannot_write_run_side_by_side() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn more_calls_than_slots_wait_for_their_turn() {
-    let running = Arc::new(ready(rogue_bay().await).await);
+    let running = Arc::new(rogue_bay().await.ready().await);
     let calls = toolbay_runtime::engine::SLOTS as usize * 2;
     let all = join_all((0..calls).map(|number| {
         let running = running.clone();

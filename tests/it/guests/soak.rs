@@ -9,7 +9,7 @@ use toolbay_contract::KillReason;
 use toolbay_runtime::Limits;
 use toolbay_tests::guests;
 
-use super::{Disk, act, alone, assert_still_serves, own_bay, ready, stock};
+use super::{Disk, act, alone, assert_still_serves, own_bay, stock};
 
 const CALLS: usize = 10_000;
 
@@ -75,7 +75,7 @@ async fn soak() {
     };
     let bay = own_bay().limits(limits).guest(guests::ROGUE).await;
     stock(&bay.root());
-    let running = ready(bay).await;
+    let running = bay.ready().await;
     let root = running.root().to_path_buf();
     let disk = Disk::of(&[&root]);
     let started = Instant::now();
