@@ -19,12 +19,13 @@ mod text;
 mod view;
 
 use toolbay_sdk::{
-    FileSeen, Guard, HostError, Info, Outcome, Prompt, Rejection, Render, Result, ResultLimit,
-    Setting, SubjectKind, Tool, ToolError, View, context, files, session,
+    FileSeen, HostError, Info, Outcome, Prompt, Render, Result, ResultLimit, Setting, SubjectKind,
+    Tool, ToolError, View, context, files, session,
 };
 
 use crate::reading::Reading;
 use crate::request::{Input, Request};
+use crate::source::Size;
 
 struct Read;
 
@@ -51,20 +52,27 @@ impl Tool for Read {
         let request = Request::of(&input).map_err(ToolError::InvalidInput)?;
         let path = context::resolve(&input.file_path);
         let name = path.to_string_lossy().into_owned();
-        let length = place::check(&path, &context::roots())?;
 
         // Named before the first byte is read: a change in between then looks
         // like a change, not like something that was seen.
-        let digest = match files::digest(&name) {
-            Ok(digest) => Some(digest),
-            Err(HostError::Denied(reason)) => return Err(ToolError::Denied(reason)),
+        let survey = match files::survey(&name) {
+            Ok(survey) => survey,
             Err(HostError::Cancelled) => return Err(ToolError::Cancelled),
-            Err(HostError::TimedOut | HostError::TooLarge(_)) => None,
-            Err(HostError::Unavailable(_) | HostError::Failed(_)) => None,
+            Err(error) => {
+                // Whatever is wrong with the place itself is told better there.
+                let length = place::check(&path, &context::roots())?;
+                if let HostError::Denied(reason) = error {
+                    return Err(ToolError::Denied(reason));
+                }
+                let size = Size::bytes(length);
+                return Ok(reading::read(&path, size, &request, &context::check)?.into_outcome());
+            }
         };
-        let Some(digest) = digest else {
-            return Ok(reading::read(&path, length, &request, &context::check)?.into_outcome());
+        let size = Size {
+            bytes: survey.bytes,
+            lines: Some(survey.lines),
         };
+        let digest = survey.digest;
 
         let shown = request.key();
         let before = session::seen(&name).filter(|seen| seen.digest == digest);
@@ -75,7 +83,7 @@ impl Tool for Read {
             return Ok(Reading::unchanged(&request).into_outcome());
         }
 
-        let reading = reading::read(&path, length, &request, &context::check)?;
+        let reading = reading::read(&path, size, &request, &context::check)?;
         if !reading.showed_content {
             return Ok(reading.into_outcome());
         }
@@ -87,14 +95,6 @@ impl Tool for Read {
             whole,
             shown: Some(shown),
         }))
-    }
-}
-
-impl Guard for Read {
-    fn validate_input(input: &Input) -> Result<(), Rejection> {
-        Request::of(input)
-            .map(|_| ())
-            .map_err(|message| Rejection::new(1, message))
     }
 }
 
@@ -133,4 +133,6 @@ impl Render for Read {
     }
 }
 
-toolbay_sdk::export!(Read: guard, prompt, render);
+// No guard: `call` refuses a bad input before it touches a file, and a question
+// more would cost every reading an instance more.
+toolbay_sdk::export!(Read: prompt, render);

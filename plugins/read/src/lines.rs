@@ -27,7 +27,9 @@ pub struct Lines {
     /// The beginning of a shown line that the last chunk did not end.
     carry: Vec<u8>,
     carry_length: usize,
-    out: String,
+    /// What is shown so far, always valid UTF-8. Bytes, because a line of ASCII is
+    /// copied here before it is known to be one.
+    out: Vec<u8>,
     shown: u64,
     cut: u64,
     out_of_room: bool,
@@ -59,7 +61,7 @@ impl Lines {
             begun: false,
             carry: Vec::new(),
             carry_length: 0,
-            out: String::new(),
+            out: Vec::new(),
             shown: 0,
             cut: 0,
             out_of_room: false,
@@ -83,6 +85,10 @@ impl Lines {
             }
         }
         while self.wants_more() {
+            if let Some(end) = self.show_plain(rest) {
+                rest = self.end_line(rest, end);
+                continue;
+            }
             match memchr(b'\n', rest) {
                 Some(end) => {
                     self.line(&rest[..end]);
@@ -106,7 +112,8 @@ impl Lines {
             self.line(b"");
         }
         Shown {
-            text: self.out,
+            text: String::from_utf8(self.out)
+                .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
             lines: self.shown,
             total: self.current - 1 + u64::from(self.begun),
             cut: self.cut,
@@ -147,6 +154,57 @@ impl Lines {
         self.show(&carry, length);
     }
 
+    /// Shows a line that needs no second look: ASCII, and neither continued nor too
+    /// long. Says where it ends, or nothing and leaves no trace.
+    fn show_plain(&mut self, rest: &[u8]) -> Option<usize> {
+        if self.carry_length > 0 {
+            return None;
+        }
+        let before = self.out.len();
+        self.begin_line();
+        let start = self.out.len();
+        let most = LINE_CHARS.min(self.room.saturating_sub(NUMBER_CHARS + 1));
+        // One byte more, for the line's end.
+        let Some(end) = copy_plain(&rest[..rest.len().min(most + 1)], &mut self.out) else {
+            self.out.truncate(before);
+            return None;
+        };
+        if self.out[start..].last() == Some(&b'\r') {
+            self.out.pop();
+        }
+        self.room -= NUMBER_CHARS + (self.out.len() - start) + 1;
+        self.shown += 1;
+        Some(end)
+    }
+
+    /// Ends the line before, and writes the number of this one, right-aligned, and a
+    /// tab. By hand and of fixed size: formatting the usual way takes longer than
+    /// all else that is done to a line.
+    fn begin_line(&mut self) {
+        let mut begin = *b"\n      \t";
+        let Some(mut rest) = u32::try_from(self.current)
+            .ok()
+            .filter(|line| *line < 1_000_000)
+        else {
+            let wide = format!("\n{}\t", self.current);
+            let from = usize::from(self.shown == 0);
+            self.out.extend_from_slice(&wide.as_bytes()[from..]);
+            return;
+        };
+        for digit in begin[1..NUMBER_CHARS].iter_mut().rev() {
+            *digit = b'0' + (rest % 10) as u8;
+            rest /= 10;
+            if rest == 0 {
+                break;
+            }
+        }
+        if self.shown > 0 {
+            self.out.extend_from_slice(&begin);
+        } else {
+            self.out.extend_from_slice(&begin[1..]);
+        }
+    }
+
     /// Writes one line, of which `bytes` may be only the beginning.
     fn show(&mut self, bytes: &[u8], length: usize) {
         let bytes = match bytes.strip_suffix(b"\r") {
@@ -154,11 +212,7 @@ impl Lines {
             Some(_) | None => bytes,
         };
         let bytes = &bytes[..bytes.len().min(LINE_BYTES)];
-        let plain = is_plain(bytes);
-        let text = match std::str::from_utf8(bytes) {
-            Ok(text) if plain => Cow::Borrowed(text),
-            Ok(_) | Err(_) => decode(bytes),
-        };
+        let text = decode(bytes);
         let limit = if text.len() <= LINE_CHARS {
             None
         } else {
@@ -170,43 +224,68 @@ impl Lines {
             Some(_) => format!(" … [line cut: {LINE_CHARS} characters of {length} bytes shown]"),
         };
 
-        let shown_chars = if plain {
-            shown.len()
-        } else {
-            shown.chars().count()
-        };
-        let chars = NUMBER_CHARS + shown_chars + note.chars().count() + 1;
+        let chars = NUMBER_CHARS + shown.chars().count() + note.chars().count() + 1;
         if chars > self.room {
             self.out_of_room = true;
             return;
         }
         self.room -= chars;
-        if self.shown > 0 {
-            self.out.push('\n');
-        }
-        push_number(&mut self.out, self.current);
-        self.out.push_str(shown);
-        self.out.push_str(&note);
+        self.begin_line();
+        self.out.extend_from_slice(shown.as_bytes());
+        self.out.extend_from_slice(note.as_bytes());
         self.shown += 1;
         self.cut += u64::from(limit.is_some());
         self.lossy |= limit.is_none() && matches!(text, Cow::Owned(_));
     }
 }
 
-/// Whether a line is ASCII without NUL, as nearly all are: then it is shown as it is,
-/// a character a byte. Whole blocks are looked at without a branch, for vectors.
-#[cfg_attr(target_arch = "wasm32", target_feature(enable = "simd128"))]
-fn is_plain(bytes: &[u8]) -> bool {
-    let (blocks, rest) = bytes.as_chunks::<16>();
-    let plain = |bytes: &[u8]| {
-        bytes
-            .iter()
-            .fold(true, |plain, byte| plain & matches!(byte, 1..=0x7f))
-    };
-    blocks.iter().all(|block| plain(block)) && plain(rest)
+/// Bytes that are looked at together.
+const BLOCK: usize = 16;
+
+/// Copies a line of ASCII without NUL, as nearly all lines are, and says where it
+/// ends; nothing is said of other lines, nor of one that does not end here.
+///
+/// Looks and copies in one go, a block at a time: a guest pays much for each
+/// separate search or copy, since the engine does those.
+fn copy_plain(from: &[u8], out: &mut Vec<u8>) -> Option<usize> {
+    let (blocks, rest) = from.as_chunks::<BLOCK>();
+    for (index, block) in blocks.iter().enumerate() {
+        let before = out.len();
+        out.extend_from_slice(block);
+        if let Some(at) = first_special(block) {
+            out.truncate(before + at);
+            return (block[at] == b'\n').then_some(index * BLOCK + at);
+        }
+    }
+    let at = rest.iter().position(|byte| is_special(*byte))?;
+    out.extend_from_slice(&rest[..at]);
+    (rest[at] == b'\n').then_some(blocks.len() * BLOCK + at)
 }
 
-/// The text of a line that is not plain. NUL is shown as its picture: text must survive consumers
+/// Whether a byte is not simply copied.
+fn is_special(byte: u8) -> bool {
+    !byte.is_ascii() || matches!(byte, 0 | b'\n')
+}
+
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+fn first_special(block: &[u8; BLOCK]) -> Option<usize> {
+    use core::arch::wasm32::{i8x16, i8x16_bitmask, i8x16_eq, i8x16_lt, i8x16_splat, v128_or};
+
+    let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = block.map(u8::cast_signed);
+    let bytes = i8x16(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p);
+    // As signed numbers, what is not ASCII is negative.
+    let foreign = i8x16_lt(bytes, i8x16_splat(1));
+    let ends = i8x16_eq(bytes, i8x16_splat(b'\n'.cast_signed()));
+    let special = i8x16_bitmask(v128_or(foreign, ends));
+    (special != 0).then(|| special.trailing_zeros() as usize)
+}
+
+#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+fn first_special(block: &[u8; BLOCK]) -> Option<usize> {
+    block.iter().position(|byte| is_special(*byte))
+}
+
+/// The text of a line. NUL is shown as its picture: text must survive consumers
 /// that end at NUL.
 fn decode(bytes: &[u8]) -> Cow<'_, str> {
     // The lossy decoder goes byte by byte; most lines need none of it.
@@ -221,26 +300,8 @@ fn decode(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Writes a line number, right-aligned, and the tab behind it. By hand: formatting
-/// the usual way takes longer than all else that is done to a line.
-fn push_number(out: &mut String, number: u64) {
-    const WIDTH: usize = NUMBER_CHARS - 1;
-    let mut digits = [b' '; 20];
-    let mut rest = number;
-    let mut first = digits.len();
-    while first == digits.len() || rest > 0 {
-        first -= 1;
-        digits[first] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-    }
-    let from = first.min(digits.len() - WIDTH);
-    out.extend(digits[from..].iter().map(|digit| char::from(*digit)));
-    out.push('\t');
-}
-
 /// How many lines end in these bytes. Most of a large file is only counted, so this
 /// is made for vectors: blocks of fixed size, each counted in single bytes.
-#[cfg_attr(target_arch = "wasm32", target_feature(enable = "simd128"))]
 fn count_line_ends(bytes: &[u8]) -> u64 {
     // A byte can count so far; a multiple of the width of a vector.
     const BLOCK: usize = 240;

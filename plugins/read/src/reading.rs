@@ -7,7 +7,7 @@ use toolbay_sdk::{Blob, Content, Outcome, ToolError};
 
 use crate::kind::{self, Kind};
 use crate::request::Request;
-use crate::source::Source;
+use crate::source::{Size, Source};
 use crate::{notebook, pdf, picture, text};
 
 /// Characters that a result has at most: about what a model can take in at once
@@ -75,14 +75,14 @@ impl Reading {
     }
 }
 
-/// Reads a regular file of about this length.
+/// Reads a regular file of about this size.
 pub fn read(
     path: &Path,
-    length: u64,
+    size: Size,
     request: &Request,
     check: Check<'_>,
 ) -> Result<Reading, ToolError> {
-    let source = Source::open(path, length)?;
+    let source = Source::open(path, size)?;
     let kind = kind::sniff(path, &source.head);
     if request.pages.is_some() && kind != Kind::Pdf {
         return Err(ToolError::invalid(

@@ -11,23 +11,43 @@ use std::path::Path;
 /// microseconds.
 pub const CHUNK: usize = 128 * 1024;
 
+/// How large a file was when it was last looked at.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Size {
+    pub bytes: u64,
+    /// Lines, if somebody counted them; of encodings that keep ASCII.
+    pub lines: Option<u64>,
+}
+
+impl Size {
+    pub fn bytes(bytes: u64) -> Self {
+        Self { bytes, lines: None }
+    }
+}
+
 /// An open file: what was read of it so far, and the way to more.
 pub struct Source {
     file: File,
+    pub size: Size,
     /// The beginning; all of it when `ended`.
     pub head: Vec<u8>,
     pub ended: bool,
 }
 
 impl Source {
-    pub fn open(path: &Path, length: u64) -> io::Result<Self> {
+    pub fn open(path: &Path, size: Size) -> io::Result<Self> {
         let mut file = File::open(path)?;
         // One byte more than the length lets a single read tell the end.
         let first =
-            usize::try_from(length).map_or(CHUNK, |length| CHUNK.min(length.saturating_add(1)));
+            usize::try_from(size.bytes).map_or(CHUNK, |bytes| CHUNK.min(bytes.saturating_add(1)));
         let mut head = Vec::new();
         let ended = fill(&mut file, &mut head, first)?;
-        Ok(Self { file, head, ended })
+        Ok(Self {
+            file,
+            size,
+            head,
+            ended,
+        })
     }
 
     /// Replaces `chunk` by the next part of the file; false at the end.

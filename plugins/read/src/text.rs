@@ -26,18 +26,30 @@ pub fn read(
     let mut bytes = source.head.len() as u64;
     decoder.feed(&source.head, &mut lines);
 
+    // Somebody has counted the lines already, unless a line end is two bytes.
+    let known = match encoding {
+        Encoding::Utf8 | Encoding::Utf8Marked => source.size.lines,
+        Encoding::Utf16Little | Encoding::Utf16Big => None,
+    };
     let mut chunk = std::mem::take(&mut source.head);
-    let mut counted = true;
-    while source.next(&mut chunk)? {
+    let mut stopped;
+    loop {
+        let may_stop = known.is_some() || bytes > COUNTED_BYTES;
+        stopped = may_stop && lines.is_complete() && !source.ended;
+        if stopped || !source.next(&mut chunk)? {
+            break;
+        }
         check()?;
         decoder.feed(&chunk, &mut lines);
         bytes += chunk.len() as u64;
-        if bytes > COUNTED_BYTES && lines.is_complete() {
-            counted = false;
-            break;
-        }
     }
-    Ok(draw(lines.finish(), window, counted))
+    let mut shown = lines.finish();
+    if let (true, Some(known)) = (stopped, known) {
+        // Never fewer than were seen: the file may have grown since.
+        shown.total = shown.total.max(known);
+    }
+    let counted = !stopped || known.is_some();
+    Ok(draw(shown, window, counted))
 }
 
 /// Draws text that is in memory already.

@@ -6,5 +6,5 @@
 pub const MOST_BYTES: usize = 16 << 20;
 
 pub use crate::bindings::imports::toolbay::host::files::{
-    Expectation, ReplaceError, digest, replace,
+    Expectation, Overview, ReplaceError, digest, replace, survey,
 };

@@ -10,8 +10,8 @@ use toolbay_contract::{HostFailure, KillSwitch};
 
 use super::unless_killed;
 use crate::bindings::toolbay::host::errors::HostError;
-use crate::bindings::toolbay::host::files::{Expectation, Host, ReplaceError};
-use crate::filesystem::{Fence, Located, ReplaceFailure};
+use crate::bindings::toolbay::host::files::{Expectation, Host, Overview, ReplaceError};
+use crate::filesystem::{Fence, Located, ReplaceFailure, Sight, Survey};
 use crate::state::State;
 
 /// Work on less than this takes less time than handing it to another thread.
@@ -24,6 +24,24 @@ impl State {
             Some(environment) => environment.working_directory.join(path),
             None => Path::new("/").join(path),
         }
+    }
+
+    async fn look_over(&mut self, path: &str) -> Result<Survey, HostError> {
+        if self.kill.is_thrown() {
+            return Err(HostError::Cancelled);
+        }
+        let Job {
+            fence, path, seed, ..
+        } = self.job(path);
+        let sight = Sight::open(&fence, &path)?;
+        let small = sight.bytes < AT_ONCE;
+        let kill = self.kill.clone();
+        let survey = move || sight.survey(seed, &|| kill.is_thrown());
+        Ok(if small {
+            survey()?
+        } else {
+            blocking(self.kill.clone(), survey).await?
+        })
     }
 
     /// What the work needs, free of the store that it must not hold.
@@ -48,13 +66,6 @@ struct Job {
 }
 
 impl Job {
-    fn digest(&self) -> Result<String, HostFailure> {
-        let located = Located::find(&self.fence, &self.path).map_err(HostFailure::Denied)?;
-        located
-            .digest(&self.fence, self.seed, &|| self.kill.is_thrown())
-            .map_err(HostFailure::Failed)
-    }
-
     fn replace(&self, content: &[u8], expect: &Expectation) -> Result<String, ReplaceError> {
         let located = Located::find(&self.fence, &self.path)
             .map_err(|reason| ReplaceError::Host(HostError::Denied(reason)))?;
@@ -76,24 +87,19 @@ impl Job {
                 ReplaceFailure::Failed(why) => ReplaceError::Host(HostError::Failed(why)),
             })
     }
-
-    fn is_small(&self) -> bool {
-        std::fs::metadata(&self.path).is_ok_and(|metadata| metadata.len() < AT_ONCE)
-    }
 }
 
 impl Host for State {
     async fn digest(&mut self, path: String) -> wasmtime::Result<Result<String, HostError>> {
-        if self.kill.is_thrown() {
-            return Ok(Err(HostError::Cancelled));
-        }
-        let job = self.job(&path);
-        let digest = if job.is_small() {
-            job.digest()
-        } else {
-            blocking(self.kill.clone(), move || job.digest()).await
-        };
-        Ok(digest.map_err(Into::into))
+        Ok(self.look_over(&path).await.map(|survey| survey.digest))
+    }
+
+    async fn survey(&mut self, path: String) -> wasmtime::Result<Result<Overview, HostError>> {
+        Ok(self.look_over(&path).await.map(|survey| Overview {
+            digest: survey.digest,
+            bytes: survey.bytes,
+            lines: survey.lines,
+        }))
     }
 
     async fn replace(

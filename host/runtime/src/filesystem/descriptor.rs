@@ -19,6 +19,8 @@ pub(super) enum Descriptor {
 pub(super) struct OpenFile {
     pub(super) file: Arc<File>,
     pub(super) path: PathBuf,
+    /// How long it was when it was opened.
+    pub(super) length: u64,
     pub(super) read: bool,
     pub(super) write: bool,
 }

@@ -29,7 +29,7 @@ mod streams;
 use wasmtime::component::{HasData, ResourceTable};
 
 pub(crate) use fence::Fence;
-pub(crate) use native::{Located, ReplaceFailure};
+pub(crate) use native::{Located, ReplaceFailure, Sight, Survey};
 
 /// Marks the view through which the linker reaches this implementation.
 pub(crate) struct Filesystem;

@@ -3,14 +3,16 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use cap_std::fs::{Dir, MetadataExt, OpenOptions, OpenOptionsExt, PermissionsExt};
 use rustix::fs::RenameFlags;
 use rustix::io::Errno;
+use toolbay_contract::HostFailure;
+use twox_hash::XxHash3_128;
 use wasmtime_wasi::p2::bindings::filesystem::types::{
     DescriptorFlags, ErrorCode, OpenFlags, PathFlags,
 };
-use xxhash_rust::xxh3::Xxh3;
 
 use super::change::{lexical, parent_of};
 use super::descriptor::{Descriptor, OpenFolder};
@@ -24,6 +26,15 @@ pub(crate) struct Located {
     folder: OpenFolder,
     /// Below the folder; `.` for the folder itself.
     below: String,
+}
+
+/// What one look at all of a file tells.
+pub(crate) struct Survey {
+    /// Names the content.
+    pub(crate) digest: String,
+    pub(crate) bytes: u64,
+    /// Line feeds, and one more if the last byte is none.
+    pub(crate) lines: u64,
 }
 
 /// Why a replacement did not happen. Nothing was changed.
@@ -41,8 +52,8 @@ impl From<io::Error> for ReplaceFailure {
 }
 
 impl Located {
-    /// Finds the granted folder that holds an absolute path.
-    pub(crate) fn find(fence: &Fence, path: &Path) -> Result<Self, String> {
+    /// Finds the granted folder that holds an absolute path, by its name alone.
+    fn below_home(fence: &Fence, path: &Path) -> Result<Self, String> {
         let path = lexical(path);
         let Some(home) = fence.home_of(&path) else {
             fence.report(&path, "open", "it lies outside what was granted".into());
@@ -58,14 +69,24 @@ impl Located {
             .ok_or_else(|| format!("{} is not valid UTF-8", path.display()))?;
         let folder = preopen(&home).map_err(|error| format!("{}: {error}", home.display()))?;
         let below = if below.is_empty() { "." } else { below };
+        Ok(Self {
+            folder,
+            below: below.to_owned(),
+        })
+    }
+
+    /// Finds the granted folder that holds an absolute path, past links that lead
+    /// from one to another.
+    pub(crate) fn find(fence: &Fence, path: &Path) -> Result<Self, String> {
+        let Self { folder, below } = Self::below_home(fence, path)?;
         // Whatever is wrong with the path is told by whoever uses it.
-        let there = past_links(fence, &folder, below, |folder, below| {
+        let there = past_links(fence, &folder, &below, |folder, below| {
             match folder.dir.metadata(below) {
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(error.into()),
                 Ok(_) | Err(_) => Ok((folder.clone(), below.to_owned())),
             }
         });
-        let (folder, below) = there.unwrap_or_else(|_| (folder, below.to_owned()));
+        let (folder, below) = there.unwrap_or((folder, below));
         Ok(Self { folder, below })
     }
 
@@ -78,30 +99,6 @@ impl Located {
             .check(&real, Wish::Read, "search")
             .map_err(|code| describe(&shown, code.into()))?;
         Ok((real, self.folder.path.clone()))
-    }
-
-    /// Names the file's content. `stopped` is asked often.
-    pub(crate) fn digest(
-        &self,
-        fence: &Fence,
-        seed: u64,
-        stopped: &dyn Fn() -> bool,
-    ) -> Result<String, String> {
-        let shown = self.folder.path.join(&self.below);
-        let opened = open_at(
-            fence,
-            &self.folder,
-            &self.below,
-            PathFlags::SYMLINK_FOLLOW,
-            OpenFlags::empty(),
-            DescriptorFlags::READ,
-        )
-        .map_err(|error| describe(&shown, error))?;
-        match opened {
-            Descriptor::Folder(_) => Err(format!("{} is a folder", shown.display())),
-            Descriptor::File(open) => digest_of(&*open.file, seed, stopped)
-                .map_err(|error| format!("{}: {error}", shown.display())),
-        }
     }
 
     /// Replaces the whole file in one step. `expected` is checked at the last
@@ -137,11 +134,10 @@ impl Located {
             temporary.take_over(old)?;
         }
         let current = match old {
-            Some(_) => Some(digest_of(
-                folder.dir.open(&name)?.into_std(),
-                seed,
-                stopped,
-            )?),
+            Some(_) => {
+                let file = folder.dir.open(&name)?.into_std();
+                Some(survey_of(file, seed, stopped)?.digest)
+            }
             None => None,
         };
         expected(current.as_deref()).map_err(ReplaceFailure::Unexpected)?;
@@ -286,26 +282,79 @@ fn interrupted() -> io::Error {
     io::Error::new(io::ErrorKind::Interrupted, "the call was ended")
 }
 
-fn digest_of(mut file: impl Read, seed: u64, stopped: &dyn Fn() -> bool) -> io::Result<String> {
-    let mut hasher = Xxh3::with_seed(seed);
+/// A file whose content is to be looked at.
+pub(crate) struct Sight {
+    file: Arc<File>,
+    shown: PathBuf,
+    /// How long it was when it was opened.
+    pub(crate) bytes: u64,
+}
+
+impl Sight {
+    pub(crate) fn open(fence: &Fence, path: &Path) -> Result<Self, HostFailure> {
+        let Located { folder, below } =
+            Located::below_home(fence, path).map_err(HostFailure::Denied)?;
+        let shown = folder.path.join(&below);
+        let opened = open_at(
+            fence,
+            &folder,
+            &below,
+            PathFlags::SYMLINK_FOLLOW,
+            OpenFlags::empty(),
+            DescriptorFlags::READ,
+        );
+        match opened {
+            Ok(Descriptor::File(open)) => Ok(Self {
+                file: open.file,
+                shown,
+                bytes: open.length,
+            }),
+            Ok(Descriptor::Folder(_)) => Err(HostFailure::Failed(format!(
+                "{} is a folder",
+                shown.display()
+            ))),
+            Err(error) => Err(HostFailure::Failed(describe(&shown, error))),
+        }
+    }
+
+    /// Looks at the whole content. `stopped` is asked often.
+    pub(crate) fn survey(
+        &self,
+        seed: u64,
+        stopped: &dyn Fn() -> bool,
+    ) -> Result<Survey, HostFailure> {
+        survey_of(&*self.file, seed, stopped)
+            .map_err(|error| HostFailure::Failed(format!("{}: {error}", self.shown.display())))
+    }
+}
+
+fn survey_of(mut file: impl Read, seed: u64, stopped: &dyn Fn() -> bool) -> io::Result<Survey> {
+    let mut hasher = XxHash3_128::with_seed(seed);
     // Larger ones are mapped anew each time, and leave the processor's cache.
     let mut buffer = vec![0; 64 * 1024];
-    let mut length = 0;
+    let (mut bytes, mut lines, mut last) = (0, 0, b'\n');
     loop {
         if stopped() {
             return Err(interrupted());
         }
         let read = file.read(&mut buffer)?;
         if read == 0 {
-            return Ok(format_digest(length, hasher.digest128()));
+            return Ok(Survey {
+                digest: format_digest(bytes, hasher.finish_128()),
+                bytes,
+                lines: lines + u64::from(last != b'\n'),
+            });
         }
-        hasher.update(&buffer[..read]);
-        length += read as u64;
+        let part = &buffer[..read];
+        hasher.write(part);
+        lines += memchr::memchr_iter(b'\n', part).count() as u64;
+        last = part[read - 1];
+        bytes += read as u64;
     }
 }
 
 fn hash(content: &[u8], seed: u64) -> u128 {
-    xxhash_rust::xxh3::xxh3_128_with_seed(content, seed)
+    XxHash3_128::oneshot_with_seed(seed, content)
 }
 
 fn format_digest(length: u64, hash: u128) -> String {

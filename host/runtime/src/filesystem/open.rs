@@ -139,6 +139,7 @@ fn admit(
     Ok(Descriptor::File(OpenFile {
         file: Arc::new(file),
         path,
+        length: metadata.len(),
         read,
         write,
     }))
