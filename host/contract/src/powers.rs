@@ -103,6 +103,27 @@ pub trait Agents: Send + Sync {
     fn wait(&self, id: String) -> PowerFuture<'_, String>;
 }
 
+/// A tool as a search sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolEntry {
+    pub name: String,
+    pub summary: String,
+    pub search_hint: Option<String>,
+    /// JSON Schema as text, as the tool gave it.
+    pub input_schema: String,
+    /// Hidden from the model until it is loaded.
+    pub deferred: bool,
+    /// On the model's list now; true for every tool that is not deferred.
+    pub loaded: bool,
+}
+
+/// The tools that the model could use in this session, in the order of its list.
+pub trait ToolIndex: Send + Sync {
+    /// Asked on the path of a call, so it only looks at memory. Tools that are
+    /// denied or switched off are not among them.
+    fn entries(&self) -> Vec<ToolEntry>;
+}
+
 /// All that a session can lend, visible in one place.
 #[derive(Clone, Default)]
 pub struct Powers {
@@ -110,4 +131,5 @@ pub struct Powers {
     pub shell: Option<Arc<dyn Shell>>,
     pub tasks: Option<Arc<dyn Tasks>>,
     pub agents: Option<Arc<dyn Agents>>,
+    pub tools: Option<Arc<dyn ToolIndex>>,
 }

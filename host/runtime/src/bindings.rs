@@ -12,6 +12,7 @@ wasmtime::component::bindgen!({
         // What only looks at memory need not be able to wait.
         "toolbay:host/context": trappable,
         "toolbay:host/session": trappable,
+        "toolbay:host/tools": trappable,
         "toolbay:host/shell.inspect": trappable,
         "toolbay:host/search.type-names": trappable,
         default: async | trappable,

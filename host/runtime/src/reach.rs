@@ -64,4 +64,10 @@ mod tests {
         assert!(!ruled_out(&reach).contains(&"can never use the network"));
         assert!(ruled_out(&Reach::default()).contains(&"can never see or touch a file"));
     }
+
+    #[test]
+    fn what_only_looks_on_reaches_nothing() {
+        let imports = ["toolbay:host/context@0.1.0", "toolbay:host/tools@0.1.0"];
+        assert_eq!(reach_of(imports.into_iter()), Reach::default());
+    }
 }

@@ -62,6 +62,16 @@ impl State {
         HostFailure::Denied(format!("{power}: {detail}"))
     }
 
+    /// The session around the call, for what every phase that has one may look at.
+    pub(crate) fn looking(&self, power: &str) -> Result<&CallEnvironment, HostFailure> {
+        if self.kill.is_thrown() {
+            return Err(HostFailure::Cancelled);
+        }
+        self.environment
+            .as_ref()
+            .ok_or_else(|| self.refuse(power, "this question is asked without a session"))
+    }
+
     /// The session around the call, unless the call is ending or the power is not
     /// for this grade.
     pub(crate) fn acting(&self, power: &str) -> Result<&CallEnvironment, HostFailure> {

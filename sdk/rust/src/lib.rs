@@ -35,9 +35,9 @@
 //!
 //! Files are reached with `std::fs` at their real absolute paths. Everything else
 //! that a host may grant has a module here: [`context`], [`session`], [`files`],
-//! [`search`], [`shell`], [`ask_user`], [`tasks`], [`agents`]. What tools share beyond
-//! that: [`seen`], the rule that a file is read before it is changed, and with the
-//! feature `patch` the module `patch`, which compares texts.
+//! [`search`], [`shell`], [`ask_user`], [`tasks`], [`agents`], [`tools`]. What tools
+//! share beyond that: [`seen`], the rule that a file is read before it is changed, and
+//! with the feature `patch` the module `patch`, which compares texts.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 #[doc(hidden)]
@@ -61,6 +61,7 @@ pub mod seen;
 pub mod session;
 pub mod shell;
 pub mod tasks;
+pub mod tools;
 
 pub use bindings::imports::toolbay::host::errors::HostError;
 pub use bindings::imports::toolbay::tool::types::{

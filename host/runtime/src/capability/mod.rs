@@ -13,6 +13,7 @@ mod search;
 mod session;
 mod shell;
 mod tasks;
+mod tools;
 
 use toolbay_contract::HostFailure;
 use wasmtime::component::{HasSelf, Linker};
@@ -29,6 +30,7 @@ pub(crate) fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> 
     host::ask_user::add_to_linker::<_, HasSelf<State>>(linker, |state| state)?;
     host::tasks::add_to_linker::<_, HasSelf<State>>(linker, |state| state)?;
     host::agents::add_to_linker::<_, HasSelf<State>>(linker, |state| state)?;
+    host::tools::add_to_linker::<_, HasSelf<State>>(linker, |state| state)?;
     Ok(())
 }
 
