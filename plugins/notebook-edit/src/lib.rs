@@ -86,7 +86,8 @@ impl Tool for NotebookEdit {
     )
     .schema(include_str!("../schema.json"))
     .output_schema(include_str!("../output.json"))
-    .subjects(&[(SubjectKind::Path, "/notebook_path")]);
+    .subjects(&[(SubjectKind::Path, "/notebook_path")])
+    .deferred("jupyter ipynb notebook cells");
 
     fn call(input: Input) -> Result {
         let path = context::resolve(&input.notebook_path);
