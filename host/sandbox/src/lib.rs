@@ -1,13 +1,15 @@
-//! The only door to processes: what cages this machine can offer.
+//! The only door to processes: what cages this machine can offer, and one way to run a
+//! command.
 //!
-//! Nothing else in the host may start a process or hold hand-written `unsafe`. This
-//! first piece starts nothing for others yet; it finds out, by trying, which cages the
-//! kernel grants us, and says why not where it does not. What is not proven here counts
-//! as absent.
+//! Nothing else in the host may start a process or hold hand-written `unsafe`. Cages are
+//! found by trying: which ones the kernel grants us, and why not where it does not. What
+//! is not proven here counts as absent. `process` runs a command, bounded but uncaged.
 
 #[cfg(target_os = "linux")]
 mod linux;
 mod path;
+#[cfg(unix)]
+pub mod process;
 #[cfg(target_os = "linux")]
 mod system;
 #[cfg(test)]
