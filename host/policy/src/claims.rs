@@ -31,6 +31,17 @@ pub enum Opinion {
     Deny(String),
 }
 
+/// What hooks said about permission, taken together.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum HookWord {
+    #[default]
+    None,
+    /// Counts like an allow rule: never against a deny or ask rule.
+    Allow(String),
+    Ask(String),
+    Deny(String),
+}
+
 /// Whether the host vouches for a plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

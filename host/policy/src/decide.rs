@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::claims::{Claims, Opinion, Reach, Subject};
+use crate::claims::{Claims, HookWord, Opinion, Reach, Subject};
 use crate::paths::{Closed, PathAccess, PathRules};
 use crate::permit::{Access, Permit, zones};
 use crate::rule::{Rule, Rules};
+use crate::study::Study;
 
 /// The rules and roots of a session, ready to decide.
 #[derive(Debug, Clone)]
@@ -26,6 +27,9 @@ pub struct Request {
     pub claims: Claims,
     pub reach: Reach,
     pub opinion: Opinion,
+    pub hooks: HookWord,
+    /// What the commands among the subjects do. One that lacks is looked at anew.
+    pub study: Study,
 }
 
 /// What is decided.
@@ -108,14 +112,27 @@ impl Policy {
                 reason: format!("the tool itself refuses: {reason}"),
             };
         }
+        if let HookWord::Deny(reason) = &request.hooks {
+            return Decision::Deny {
+                reason: format!("a hook forbids it: {reason}"),
+            };
+        }
         let must_ask = find(&self.rules.ask)
             .map(|rule| format!("the ask rule `{rule}` covers it"))
+            .or_else(|| match &request.hooks {
+                HookWord::Ask(reason) => Some(format!("a hook wants you to decide: {reason}")),
+                HookWord::None | HookWord::Allow(_) | HookWord::Deny(_) => None,
+            })
             .or_else(|| match &request.opinion {
                 Opinion::Ask(reason) => Some(format!("the tool wants you to decide: {reason}")),
                 Opinion::None | Opinion::Deny(_) => None,
             });
         if let Some(reason) = must_ask {
             return self.ask(request, reason);
+        }
+        if let HookWord::Allow(reason) = &request.hooks {
+            let reason = format!("a hook allows it: {reason}");
+            return Decision::Allow(self.permit(request, reason));
         }
         if let Some(rule) = self
             .rules
@@ -126,11 +143,15 @@ impl Policy {
             let reason = format!("the allow rule `{}` covers it", rule.text());
             return Decision::Allow(self.permit(request, reason));
         }
-        if let Some(outside) = self.outside(subjects) {
+        if let Some(outside) = self.outside(&request) {
             let reason = format!("{} lies outside the project's folders", outside.display());
             return self.ask(request, reason);
         }
         if request.claims.read_only {
+            if let Some(doubt) = doubt(&request) {
+                let reason = format!("its command may change things: {doubt}");
+                return self.ask(request, reason);
+            }
             return Decision::Allow(self.permit(
                 request,
                 "read-only inside the roots: it cannot write".into(),
@@ -144,6 +165,12 @@ impl Policy {
             ));
         }
         self.ask(request, "it may change things".into())
+    }
+
+    /// Whether a deny rule without content covers the tool, so that nobody needs to
+    /// see it. `mcp__server` covers all that a server has.
+    pub fn removes(&self, tool: &str) -> bool {
+        self.rules.deny.iter().any(|rule| rule.removes(tool))
     }
 
     fn forbidden_path<'a>(&'a self, request: &'a Request) -> Option<(&'a Path, &'a str)> {
@@ -165,8 +192,11 @@ impl Policy {
         self.roots.iter().any(|root| path.starts_with(root))
     }
 
-    fn outside<'a>(&self, subjects: &'a [Subject]) -> Option<&'a Path> {
-        paths_of(subjects).find(|path| !self.is_inside(path))
+    fn outside<'a>(&self, request: &'a Request) -> Option<&'a Path> {
+        paths_of(&request.subjects).find(|path| {
+            let for_reading = request.claims.read_only && self.paths.is_for_reading(path);
+            !self.is_inside(path) && !for_reading
+        })
     }
 
     fn ask(&self, request: Request, reason: String) -> Decision {
@@ -200,6 +230,17 @@ impl Policy {
             reason,
         )
     }
+}
+
+/// Why a command among the subjects is not plainly one that only reads. A tool's
+/// claim about a command is not enough: the host reads it too.
+fn doubt(request: &Request) -> Option<String> {
+    let is_command = |subject: &&Subject| matches!(subject, Subject::Command(_));
+    let commands = request.subjects.iter().filter(is_command).count();
+    if request.study.len() == commands {
+        return request.study.doubt().map(str::to_owned);
+    }
+    Study::of(&request.subjects).doubt().map(str::to_owned)
 }
 
 fn paths_of(subjects: &[Subject]) -> impl Iterator<Item = &Path> {

@@ -13,10 +13,12 @@ mod decide;
 mod paths;
 mod permit;
 mod rule;
+mod study;
 mod verb;
 
-pub use claims::{Claims, Opinion, Reach, Subject, SubjectKind, Trust};
+pub use claims::{Claims, HookWord, Opinion, Reach, Subject, SubjectKind, Trust};
 pub use decide::{Decision, Policy, Question, Request};
 pub use paths::{Closed, PathAccess, PathRules};
 pub use permit::{Access, Permit};
 pub use rule::{Anchors, Rule, RuleError, Rules};
+pub use study::Study;

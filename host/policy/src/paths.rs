@@ -23,6 +23,9 @@ pub struct Closed {
     pub unwritable: Vec<PathBuf>,
     /// Folders of this name, anywhere, are not written.
     pub unwritable_names: Vec<String>,
+    /// May be read all the same, by any tool and without a question: what was put
+    /// there is for the model, such as results that were too large for it.
+    pub readable: Vec<PathBuf>,
 }
 
 /// The deny rules that name paths, by what they close.
@@ -83,6 +86,12 @@ impl PathRules {
         }
     }
 
+    /// Whether this was put where it is to be read.
+    pub(crate) fn is_for_reading(&self, path: &Path) -> bool {
+        let readable = &self.closed.readable;
+        readable.iter().any(|folder| path.starts_with(folder))
+    }
+
     /// Whether nothing is closed to readers, so that reading need not be checked.
     pub fn lets_all_be_read(&self) -> bool {
         self.no_read.is_empty() && self.closed.unreadable.is_empty()
@@ -107,6 +116,9 @@ impl Closed {
                     .any(|name| part.as_os_str() == name.as_str())
             })
         };
+        if access == PathAccess::Read && below(&self.readable) {
+            return false;
+        }
         below(&self.unreadable)
             || match access {
                 PathAccess::Read => false,

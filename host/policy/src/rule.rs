@@ -108,8 +108,22 @@ impl Rule {
     fn names(&self, tool: &str) -> bool {
         match self.tool.strip_suffix('*') {
             Some(stem) => tool.starts_with(stem),
-            None => self.tool == tool,
+            None => self.tool == tool || self.names_server_of(tool),
         }
+    }
+
+    /// Whether the rule is `mcp__server`, and the tool one of that server's.
+    fn names_server_of(&self, tool: &str) -> bool {
+        let server = self.tool.strip_prefix("mcp__");
+        server.is_some_and(|server| !server.contains("__"))
+            && tool
+                .strip_prefix(&self.tool)
+                .is_some_and(|rest| rest.starts_with("__"))
+    }
+
+    /// Whether the rule speaks about every call of this tool.
+    pub(crate) fn removes(&self, tool: &str) -> bool {
+        self.content.is_none() && self.names(tool)
     }
 
     /// Whether the rule covers *some* subject: what a deny or ask rule needs.

@@ -55,6 +55,8 @@ fn request(read_only: bool, paths: &[&str]) -> Request {
         },
         reach: Reach::ALL,
         opinion: Opinion::None,
+        hooks: HookWord::None,
+        study: Study::default(),
     }
 }
 
@@ -131,4 +133,94 @@ fn a_component_that_can_reach_nothing_needs_no_question() {
     );
     harmless.opinion = Opinion::Deny("no".into());
     assert_eq!(word(&policy(&[], &[], &["T"]).decide(harmless)), "deny");
+}
+
+#[test]
+fn a_hooks_allow_never_beats_a_rule_and_its_deny_beats_all() {
+    let allow = HookWord::Allow("fine".into());
+    for (policy, hooks, read_only, wanted) in [
+        (policy(&[], &[], &[]), allow.clone(), false, "allow"),
+        (policy(&["T"], &[], &[]), allow.clone(), false, "deny"),
+        (policy(&[], &["T"], &[]), allow.clone(), false, "ask"),
+        (
+            policy(&[], &[], &["T"]),
+            HookWord::Ask("?".into()),
+            false,
+            "ask",
+        ),
+        (
+            policy(&[], &[], &["T"]),
+            HookWord::Deny("no".into()),
+            true,
+            "deny",
+        ),
+    ] {
+        let decision = policy.decide(Request {
+            hooks: hooks.clone(),
+            ..request(read_only, &["/p/a"])
+        });
+        assert_eq!(word(&decision), wanted, "{hooks:?}");
+    }
+    // A tool that asks is asked about, whatever a hook says.
+    let policy = policy(&[], &[], &[]);
+    let decision = policy.decide(Request {
+        hooks: allow,
+        opinion: Opinion::Ask("sure?".into()),
+        ..request(false, &["/p/a"])
+    });
+    assert_eq!(word(&decision), "ask");
+}
+
+#[test]
+fn a_read_only_claim_about_a_command_is_checked_by_the_host() {
+    let policy = policy(&[], &[], &[]);
+    for (command, wanted) in [("ls", "allow"), ("rm -r x", "ask"), ("ls $(rm x)", "ask")] {
+        let subjects = vec![Subject::Command(command.into())];
+        for study in [Study::of(&subjects), Study::default()] {
+            let decision = policy.decide(Request {
+                subjects: subjects.clone(),
+                study,
+                ..request(true, &[])
+            });
+            assert_eq!(word(&decision), wanted, "{command}");
+        }
+    }
+}
+
+#[test]
+fn a_deny_rule_without_content_removes_a_tool() {
+    let policy = policy(&["W", "E(x)", "mcp__a", "mcp__b__*", "G*"], &[], &[]);
+    for (tool, wanted) in [
+        ("W", true),
+        ("Wx", false),
+        ("E", false),
+        ("mcp__a__t", true),
+        ("mcp__ab__t", false),
+        ("mcp__a", true),
+        ("mcp__b__t", true),
+        ("mcp__b2__t", false),
+        ("Grep", true),
+    ] {
+        assert_eq!(policy.removes(tool), wanted, "{tool}");
+    }
+}
+
+#[test]
+fn what_is_kept_for_the_model_may_be_read_and_nothing_beside_it() {
+    let closed = Closed {
+        unreadable: vec!["/state".into()],
+        readable: vec!["/state/s/results".into()],
+        ..Closed::default()
+    };
+    let policy = Policy::new(Rules::default(), vec!["/p".into()], &closed);
+    for (path, read_only, wanted) in [
+        ("/state/s/results/a.txt", true, "allow"),
+        ("/state/s/results/a.txt", false, "deny"),
+        ("/state/s/results2", true, "deny"),
+        ("/state/key", true, "deny"),
+        ("/elsewhere", true, "ask"),
+    ] {
+        let decision = policy.decide(request(read_only, &[path]));
+        assert_eq!(word(&decision), wanted, "{path} {read_only}");
+    }
 }
