@@ -29,6 +29,7 @@ pub use powers::{
 };
 pub use session::{SeenFile, Session, SessionSnapshot};
 pub use tool::{
-    BoxFuture, CallEnvironment, Origin, Progress, ProgressSink, Rejection, Tool, ToolUse, Verdict,
+    BoxFuture, CallEnvironment, Origin, Progress, ProgressSink, Rejection, Review, Tool, ToolUse,
+    Verdict,
 };
 pub use view::View;

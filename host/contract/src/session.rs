@@ -34,6 +34,11 @@ pub struct SessionSnapshot {
 struct State {
     seen: HashMap<PathBuf, SeenFile>,
     kept: HashMap<String, HashMap<String, String>>,
+    /// Deferred tools that were loaded, in that order.
+    #[serde(default)]
+    loaded: Vec<String>,
+    #[serde(default)]
+    working_directory: Option<PathBuf>,
 }
 
 impl Session {
@@ -58,6 +63,24 @@ impl Session {
 
     pub fn note_seen(&self, path: PathBuf, file: SeenFile) {
         self.state().seen.insert(path, file);
+    }
+
+    /// The deferred tools that the conversation has loaded.
+    pub fn loaded(&self) -> Vec<String> {
+        self.state().loaded.clone()
+    }
+
+    pub fn note_loaded(&self, names: Vec<String>) {
+        self.state().loaded = names;
+    }
+
+    /// Where the conversation works, if it has moved.
+    pub fn working_directory(&self) -> Option<PathBuf> {
+        self.state().working_directory.clone()
+    }
+
+    pub fn note_working_directory(&self, path: PathBuf) {
+        self.state().working_directory = Some(path);
     }
 
     /// All of it, to be kept.

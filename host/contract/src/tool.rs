@@ -75,6 +75,25 @@ pub enum Verdict {
     Deny(String),
 }
 
+/// What a tool answers when it is shown an input before the call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Review {
+    pub verdict: Verdict,
+    /// The input to run instead, as JSON; to be checked and decided about anew.
+    pub updated_input: Option<String>,
+    /// Rules that would cover the call, for a prompt to offer.
+    pub suggested_rules: Vec<String>,
+}
+
+impl Review {
+    /// What a tool without an opinion says.
+    pub const SILENT: Self = Self {
+        verdict: Verdict::NoOpinion,
+        updated_input: None,
+        suggested_rules: Vec::new(),
+    };
+}
+
 /// Where a tool comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
@@ -91,8 +110,9 @@ pub trait Tool: Send + Sync {
     fn reach(&self) -> BoxFuture<'_, Result<Reach, Failure>>;
     /// The claims about this input; strict when the tool does not answer.
     fn claims<'a>(&'a self, input: &'a Arc<str>) -> BoxFuture<'a, Result<Claims, Failure>>;
-    /// Whether the tool makes sense here at all.
-    fn is_enabled(&self) -> BoxFuture<'_, bool>;
+    /// Whether the tool makes sense here at all. One that breaks over the question
+    /// does not; one that cannot be asked at all is a failure.
+    fn is_enabled(&self) -> BoxFuture<'_, Result<bool, Failure>>;
     /// Checks what a schema cannot say, and gives the tool's opinion on permission:
     /// both are questions about the same input with the same powers, so one
     /// look answers both.
@@ -100,7 +120,7 @@ pub trait Tool: Send + Sync {
         &'a self,
         input: &'a Arc<str>,
         environment: &'a CallEnvironment,
-    ) -> BoxFuture<'a, Result<Verdict, Rejection>>;
+    ) -> BoxFuture<'a, Result<Review, Rejection>>;
     /// Does the work. The input is the permit's.
     fn call(
         &self,

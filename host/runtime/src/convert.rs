@@ -151,13 +151,18 @@ pub(crate) fn rejection(rejection: guard::Rejection) -> host::Rejection {
     }
 }
 
-pub(crate) fn verdict(verdict: guard::Verdict) -> host::Verdict {
-    let reason = verdict.reason.unwrap_or_else(|| "it gave no reason".into());
-    match verdict.behaviour {
+pub(crate) fn review(answer: guard::Verdict) -> host::Review {
+    let reason = answer.reason.unwrap_or_else(|| "it gave no reason".into());
+    let verdict = match answer.behaviour {
         guard::Behaviour::Passthrough => host::Verdict::NoOpinion,
         guard::Behaviour::Allow => host::Verdict::Allow,
         guard::Behaviour::Ask => host::Verdict::Ask(reason),
         guard::Behaviour::Deny => host::Verdict::Deny(reason),
+    };
+    host::Review {
+        verdict,
+        updated_input: answer.updated_input,
+        suggested_rules: answer.suggested_rules,
     }
 }
 

@@ -37,6 +37,9 @@ struct Loaded {
     digest: Arc<str>,
     size: usize,
     linked: Linked,
+    /// Whether it makes sense here. Nothing that could change the answer is shown to
+    /// it, so it is asked once.
+    enabled: OnceCell<bool>,
 }
 
 /// What can be said about a component, for people.
@@ -210,6 +213,7 @@ async fn first_load(
             digest: digest.into(),
             size: bytes.len(),
             linked,
+            enabled: OnceCell::new(),
         };
         Ok((loaded, component, said))
     };

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use toolbay_contract::{
-    CallEnvironment, Failure, KillSwitch, Outcome, Phase, Rejection, Verdict, View,
+    CallEnvironment, Failure, KillSwitch, Outcome, Phase, Rejection, Review, Verdict, View,
 };
 use toolbay_policy::Claims;
 
@@ -125,10 +125,10 @@ impl Plugin {
         &self,
         input: &str,
         environment: &CallEnvironment,
-    ) -> Result<Verdict, Rejection> {
+    ) -> Result<Review, Rejection> {
         let loaded = self.loaded().await.map_err(broken)?;
         let Some(guard) = &loaded.linked.guard else {
-            return Ok(Verdict::NoOpinion);
+            return Ok(Review::SILENT);
         };
         let input = &input.to_owned();
         let purpose = self.looking(Some(environment));
@@ -151,13 +151,27 @@ impl Plugin {
         let asking = guest.call_check_permissions(&mut seat.store, input);
         let end = supervise(asking, limit, &call, &self.kill).await;
         Ok(match seat.finish(Phase::CheckPermissions, end) {
-            Ok(verdict) => convert::verdict(verdict),
-            Err(failure) => Verdict::Ask(failure.to_string()),
+            Ok(verdict) => convert::review(verdict),
+            Err(failure) => Review {
+                verdict: Verdict::Ask(failure.to_string()),
+                ..Review::SILENT
+            },
         })
     }
 
-    pub(super) async fn ask_enabled(&self) -> Result<bool, Failure> {
+    pub(super) async fn ask_enabled_once(&self) -> Result<bool, Failure> {
         let loaded = self.loaded().await?;
+        let asking = loaded.enabled.get_or_try_init(|| async {
+            match self.ask_enabled(loaded).await {
+                // A tool that cannot say that it is enabled is not.
+                Err(Failure::Broke { .. }) => Ok(false),
+                answer => answer,
+            }
+        });
+        asking.await.copied()
+    }
+
+    async fn ask_enabled(&self, loaded: &Loaded) -> Result<bool, Failure> {
         let Some(guard) = &loaded.linked.guard else {
             return Ok(true);
         };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use toolbay_contract::{
     Audit, AuditEvent, BoxFuture, CallEnvironment, Failure, Origin, Outcome, Phase, Rejection,
-    Tool, ToolInfo, Verdict, View,
+    Review, Tool, ToolInfo, Verdict, View,
 };
 use toolbay_policy::{Access, Claims, Permit, Reach, Trust};
 
@@ -124,22 +124,22 @@ impl Tool for Plugin {
         Box::pin(self.ask_claims_once(input))
     }
 
-    fn is_enabled(&self) -> BoxFuture<'_, bool> {
-        // A tool that cannot say that it is enabled is not.
-        Box::pin(async { self.ask_enabled().await.unwrap_or(false) })
+    fn is_enabled(&self) -> BoxFuture<'_, Result<bool, Failure>> {
+        Box::pin(self.ask_enabled_once())
     }
 
     fn review<'a>(
         &'a self,
         input: &'a Arc<str>,
         environment: &'a CallEnvironment,
-    ) -> BoxFuture<'a, Result<Verdict, Rejection>> {
+    ) -> BoxFuture<'a, Result<Review, Rejection>> {
         Box::pin(async {
-            match (self.ask_review(input, environment).await?, self.trust) {
-                // A guest may tighten the decision, never loosen it.
-                (Verdict::Allow, Trust::ThirdParty) => Ok(Verdict::NoOpinion),
-                (verdict, Trust::BuiltIn | Trust::ThirdParty) => Ok(verdict),
+            let mut review = self.ask_review(input, environment).await?;
+            // A guest may tighten the decision, never loosen it.
+            if review.verdict == Verdict::Allow && self.trust == Trust::ThirdParty {
+                review.verdict = Verdict::NoOpinion;
             }
+            Ok(review)
         })
     }
 
