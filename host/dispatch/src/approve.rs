@@ -17,6 +17,8 @@ pub struct PermissionQuestion {
     pub view: View,
     /// The rule that would make the question needless.
     pub suggested_rule: String,
+    /// Rules that the tool itself suggests.
+    pub more_rules: Vec<String>,
     pub destructive: Option<bool>,
 }
 

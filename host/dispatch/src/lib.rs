@@ -1,18 +1,34 @@
 //! From a `tool_use` block to a `tool_result`.
 //!
-//! One way down for every call, whatever tool it names: look the tool up, ask for
-//! its claims, let it validate the input, decide, run, map. `run` never fails: a
+//! One way down for every call, whatever tool it names: nine stages, one executor that
+//! decides which calls run beside each other, results that fit. `run` never fails: a
 //! failure is a result that says so. Nothing here knows a tool by name.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 mod approve;
+mod begin;
+mod denials;
+mod dispatch;
+mod executor;
+pub mod hooks;
 mod lifecycle;
-mod registry;
+mod pool;
 mod result;
+pub mod results;
+mod schema;
 mod subjects;
+#[cfg(test)]
+mod testing;
+mod unknown;
+mod watch;
 
 pub use approve::{Answer, Approver, Nobody, PermissionQuestion};
-pub use lifecycle::{Dispatch, Setting};
-pub use registry::{Found, Registry, RegistryError};
+pub use dispatch::{Dispatch, HookSetting, Setting};
+pub use executor::{Budget, DEFAULT_CAP, Event, Events, Executor, TurnSetting, run_batch};
+pub use lifecycle::Stage;
+pub use pool::{Entry, Found, Pool, PoolSetting};
 pub use result::ToolResult;
+pub use results::Results;
+pub use schema::{Schema, Shaped};
 pub use subjects::real_path;
+pub use unknown::unknown_tool;

@@ -1,0 +1,269 @@
+//! A session's calls: what they share, and the ways in.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use serde_json::Value;
+use tokio::sync::RwLock as Gate;
+use toolbay_contract::{
+    CallEnvironment, KillSwitch, Modifier, ProgressSink, SeenFile, Session, Tool, ToolUse,
+};
+use toolbay_policy::{Claims, Policy, Trust};
+
+use crate::approve::Approver;
+use crate::begin::Begin;
+use crate::denials::Denials;
+use crate::executor::Manners;
+use crate::hooks::{HookedCall, Hooks};
+use crate::lifecycle::{Ticket, live};
+use crate::pool::Pool;
+use crate::result::ToolResult;
+use crate::results::Results;
+use crate::subjects::real_path;
+use crate::watch::Watch;
+
+/// What a dispatch is made of.
+pub struct Setting {
+    pub pool: Arc<Pool>,
+    pub policy: Policy,
+    pub environment: CallEnvironment,
+    pub approver: Arc<dyn Approver>,
+    pub hooks: Hooks,
+    pub hook_setting: HookSetting,
+    pub results: Results,
+}
+
+/// What hooks are told of the session.
+#[derive(Debug, Clone, Default)]
+pub struct HookSetting {
+    pub session_id: String,
+    pub permission_mode: String,
+    /// The variables that they see.
+    pub environment: Vec<(OsString, OsString)>,
+}
+
+/// Runs calls of one session.
+pub struct Dispatch {
+    pool: Arc<Pool>,
+    policy: Policy,
+    environment: CallEnvironment,
+    approver: Arc<dyn Approver>,
+    hooks: Hooks,
+    hook_setting: HookSetting,
+    results: Results,
+    denials: Denials,
+    watch: Watch,
+    working_directory: RwLock<PathBuf>,
+    /// Calls that may run beside others share it, the rest hold it alone: also
+    /// across turns that run at the same time.
+    gate: Gate<()>,
+}
+
+impl Dispatch {
+    /// Takes up the session where it was left.
+    pub fn new(setting: Setting) -> Self {
+        let session = setting.environment.session.clone();
+        setting.pool.load(&session.loaded());
+        let dispatch = Self {
+            working_directory: RwLock::new(setting.environment.working_directory.clone()),
+            pool: setting.pool,
+            policy: setting.policy,
+            environment: setting.environment,
+            approver: setting.approver,
+            hooks: setting.hooks,
+            hook_setting: setting.hook_setting,
+            results: setting.results,
+            denials: Denials::default(),
+            watch: Watch::default(),
+            gate: Gate::new(()),
+        };
+        if let Some(path) = session.working_directory() {
+            dispatch.change_directory(&path.to_string_lossy());
+        }
+        dispatch
+    }
+
+    pub fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    pub fn results(&self) -> &Results {
+        &self.results
+    }
+
+    pub fn session(&self) -> &Session {
+        &self.environment.session
+    }
+
+    /// The folder in which calls work now.
+    pub fn working_directory(&self) -> PathBuf {
+        self.working_directory
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// Runs one call to its result, and does what it asks of the session.
+    pub async fn run(&self, block: ToolUse, kill: KillSwitch) -> ToolResult {
+        let result = self.live(block, kill, None, Begin::default()).await;
+        if let Some(outcome) = &result.outcome {
+            self.apply(&outcome.modifiers);
+        }
+        result
+    }
+
+    /// Runs one call to its result and leaves the session alone.
+    pub(crate) async fn live(
+        &self,
+        block: ToolUse,
+        kill: KillSwitch,
+        progress: Option<ProgressSink>,
+        begin: Begin,
+    ) -> ToolResult {
+        let mut environment = CallEnvironment {
+            kill,
+            working_directory: self.working_directory(),
+            ..self.environment.clone()
+        };
+        if let Some(progress) = progress {
+            environment.progress = progress;
+        }
+        live(self, block, environment, begin).await
+    }
+
+    /// How a call wants to be scheduled. A claim counts where it is enforced: a call
+    /// that cannot write disturbs nobody; a claim to write safely is believed of
+    /// built-ins alone. What cannot be understood runs alone.
+    pub(crate) async fn manners(&self, block: &ToolUse) -> Manners {
+        let Some(found) = self.pool.find(&block.name) else {
+            return Manners::STRICT;
+        };
+        let info = found.tool.info();
+        let strict = Manners {
+            on_interrupt: info.interrupt,
+            on_error: info.error,
+            ..Manners::STRICT
+        };
+        let Ok(schema) = &*found.schema else {
+            return strict;
+        };
+        let Ok(shaped) = schema.shape(block.input.clone()) else {
+            return strict;
+        };
+        let input: Arc<str> = shaped.value.to_string().into();
+        match found.tool.claims(&input).await {
+            Ok(claims) => Manners {
+                shared: is_shared(claims, found.tool.trust()),
+                ..strict
+            },
+            Err(_) => strict,
+        }
+    }
+
+    /// Whether the call may run beside others.
+    pub async fn runs_beside_others(&self, block: &ToolUse) -> bool {
+        self.manners(block).await.shared
+    }
+
+    /// Does what a call asks of the session.
+    pub(crate) fn apply(&self, modifiers: &[Modifier]) {
+        for modifier in modifiers {
+            match modifier {
+                Modifier::FileSeen(seen) => {
+                    let file = SeenFile {
+                        digest: seen.digest.clone(),
+                        whole: seen.whole,
+                        shown: seen.shown.clone(),
+                    };
+                    let path = PathBuf::from(&seen.path);
+                    self.watch.saw(&path);
+                    self.environment.session.note_seen(path, file);
+                }
+                Modifier::WorkingDirectory(path) => self.change_directory(path),
+                Modifier::LoadTools(names) => {
+                    self.pool.load(names);
+                    self.environment.session.note_loaded(self.pool.loaded());
+                }
+                // Their consumers come with the parts that own them.
+                Modifier::PermissionMode(_) | Modifier::AllowRule(_) | Modifier::Custom { .. } => {}
+            }
+        }
+    }
+
+    /// The call as hooks see it.
+    pub(crate) fn hooked_call(
+        &self,
+        ticket: &Ticket,
+        tool: &dyn Tool,
+        input: &Value,
+    ) -> HookedCall {
+        let HookSetting {
+            session_id,
+            permission_mode,
+            environment,
+        } = self.hook_setting.clone();
+        HookedCall {
+            session_id,
+            transcript: String::new(),
+            cwd: ticket.environment.working_directory.clone(),
+            project: self.environment.working_directory.clone(),
+            permission_mode,
+            environment,
+            tool: tool.info().name.clone(),
+            call_id: ticket.id.clone(),
+            input: input.clone(),
+            kill: ticket.environment.kill.clone(),
+        }
+    }
+
+    pub(crate) fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    pub(crate) fn approver(&self) -> &dyn Approver {
+        &*self.approver
+    }
+
+    pub(crate) fn hooks(&self) -> &Hooks {
+        &self.hooks
+    }
+
+    pub(crate) fn denials(&self) -> &Denials {
+        &self.denials
+    }
+
+    pub(crate) fn watch(&self) -> &Watch {
+        &self.watch
+    }
+
+    pub(crate) fn gate(&self) -> &Gate<()> {
+        &self.gate
+    }
+
+    fn change_directory(&self, path: &str) {
+        let real = real_path(&self.working_directory().join(path));
+        let inside = self
+            .environment
+            .roots
+            .iter()
+            .any(|root| real.starts_with(root));
+        if inside && real.is_dir() {
+            self.environment
+                .session
+                .note_working_directory(real.clone());
+            *self
+                .working_directory
+                .write()
+                .unwrap_or_else(PoisonError::into_inner) = real;
+        }
+    }
+}
+
+pub(crate) fn is_shared(claims: Claims, trust: Trust) -> bool {
+    claims.concurrency_safe
+        && match trust {
+            Trust::BuiltIn => true,
+            Trust::ThirdParty => claims.read_only,
+        }
+}

@@ -1,0 +1,248 @@
+//! What all hooks of an event say together.
+
+use serde_json::Value;
+
+use super::HookedCall;
+use super::answer::{Answer, Said};
+use super::event::HookEvent;
+use super::message::{HookMessage, HookSource, PermissionWord, name};
+use super::run::Reply;
+use super::settings::OnError;
+
+/// What comes of the hooks before a call.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Before {
+    pub opinion: HookOpinion,
+    /// The input to use instead. It was validated by nobody yet.
+    pub updated_input: Option<Value>,
+    /// What the model should know, in the order of the settings.
+    pub context: Vec<String>,
+    /// Why the agent should stop after this call.
+    pub stop: Option<String>,
+    pub messages: Vec<HookMessage>,
+}
+
+/// What hooks think of a call, with their reasons. Deny beats ask beats allow.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum HookOpinion {
+    #[default]
+    None,
+    Allow(String),
+    Ask(String),
+    Deny(String),
+}
+
+/// What comes of the hooks after a call.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct After {
+    /// What the model should know.
+    pub context: Vec<String>,
+    /// What the model should make good.
+    pub feedback: Vec<String>,
+    /// Why the agent should stop now.
+    pub stop: Option<String>,
+    /// What to give the model instead of the tool's response.
+    pub updated_output: Option<Value>,
+    pub messages: Vec<HookMessage>,
+}
+
+pub(super) fn before(call: &HookedCall, replies: Vec<Reply<'_>>) -> Before {
+    let mut sum = Sum::of(call, HookEvent::PreToolUse, replies);
+    sum.summarise();
+    let opinion = opinion(sum.decisions);
+    let updated_input = match opinion {
+        HookOpinion::Deny(_) => None,
+        HookOpinion::None | HookOpinion::Allow(_) | HookOpinion::Ask(_) => sum.updated_input.value,
+    };
+    Before {
+        opinion,
+        updated_input,
+        context: sum.context,
+        stop: sum.stop,
+        messages: sum.messages,
+    }
+}
+
+pub(super) fn after(call: &HookedCall, event: HookEvent, replies: Vec<Reply<'_>>) -> After {
+    let mut sum = Sum::of(call, event, replies);
+    sum.summarise();
+    After {
+        context: sum.context,
+        feedback: sum.feedback,
+        stop: sum.stop,
+        updated_output: sum.updated_output.value,
+        messages: sum.messages,
+    }
+}
+
+/// The strictest decisions, with all their reasons.
+fn opinion(decisions: Vec<(PermissionWord, String)>) -> HookOpinion {
+    let Some(strictest) = decisions.iter().map(|(word, _)| *word).max() else {
+        return HookOpinion::None;
+    };
+    let mut reasons: Vec<String> = Vec::new();
+    for (word, reason) in decisions {
+        if word == strictest && !reasons.contains(&reason) {
+            reasons.push(reason);
+        }
+    }
+    let reasons = reasons.join("\n");
+    match strictest {
+        PermissionWord::Allow => HookOpinion::Allow(reasons),
+        PermissionWord::Ask => HookOpinion::Ask(reasons),
+        PermissionWord::Deny => HookOpinion::Deny(reasons),
+    }
+}
+
+/// The answers added up, in the order of the settings.
+struct Sum<'a> {
+    call: &'a HookedCall,
+    event: HookEvent,
+    decisions: Vec<(PermissionWord, String)>,
+    updated_input: Latest,
+    updated_output: Latest,
+    context: Vec<String>,
+    feedback: Vec<String>,
+    stop: Option<String>,
+    hooks: Vec<String>,
+    errors: Vec<String>,
+    messages: Vec<HookMessage>,
+}
+
+impl<'a> Sum<'a> {
+    fn of(call: &'a HookedCall, event: HookEvent, replies: Vec<Reply<'_>>) -> Self {
+        let mut sum = Self {
+            call,
+            event,
+            decisions: Vec::new(),
+            updated_input: Latest::default(),
+            updated_output: Latest::default(),
+            context: Vec::new(),
+            feedback: Vec::new(),
+            stop: None,
+            hooks: Vec::new(),
+            errors: Vec::new(),
+            messages: Vec::new(),
+        };
+        for reply in replies {
+            let source = HookSource::new(reply.hook, call);
+            sum.hooks.push(source.hook.clone());
+            match reply.answer {
+                Answer::Said(said) => sum.add(source, *said),
+                Answer::Failed(error) => sum.add_failure(source, error, reply.on_error),
+                Answer::Cancelled(reason) => sum.add_cancelled(source, reason),
+            }
+        }
+        sum
+    }
+
+    fn add(&mut self, source: HookSource, said: Said) {
+        if let Some((word, reason)) = said.decision {
+            self.decide(&source, word, reason);
+        }
+        if let Some(input) = said.updated_input {
+            let note = self.updated_input.put(&source, input, "the input");
+            self.messages.extend(note);
+        }
+        if let Some(output) = said.updated_output {
+            let note = self.updated_output.put(&source, output, "the output");
+            self.messages.extend(note);
+        }
+        if let Some(context) = said.context {
+            self.context.push(context.clone());
+            self.messages.push(HookMessage::HookAdditionalContext {
+                source: source.clone(),
+                context,
+            });
+        }
+        self.feedback.extend(said.feedback);
+        if let Some(reason) = said.stop {
+            self.stop.get_or_insert_with(|| reason.clone());
+            self.messages.push(HookMessage::HookStoppedContinuation {
+                source: source.clone(),
+                reason,
+            });
+        }
+        if let Some(message) = said.message {
+            self.messages
+                .push(HookMessage::SystemMessage { source, message });
+        }
+    }
+
+    fn decide(&mut self, source: &HookSource, decision: PermissionWord, reason: String) {
+        self.messages.push(HookMessage::HookPermissionDecision {
+            source: source.clone(),
+            decision,
+            reason: reason.clone(),
+        });
+        self.decisions.push((decision, reason));
+    }
+
+    fn add_failure(&mut self, source: HookSource, error: String, on_error: OnError) {
+        self.errors.push(error.clone());
+        let effect = match (self.event, on_error) {
+            (HookEvent::PreToolUse, OnError::Closed) => "; the call is denied",
+            (HookEvent::PreToolUse, OnError::Open) => "; the call goes on without it",
+            (HookEvent::PostToolUse | HookEvent::PostToolUseFailure, _) => "",
+        };
+        self.messages.push(HookMessage::HookErrorDuringExecution {
+            source: source.clone(),
+            error: format!("{error}{effect}"),
+        });
+        if self.event == HookEvent::PreToolUse && on_error == OnError::Closed {
+            let reason = format!(
+                "the hook `{}` must agree to this call but broke: {error}",
+                source.hook
+            );
+            self.decide(&source, PermissionWord::Deny, reason);
+        }
+    }
+
+    fn add_cancelled(&mut self, source: HookSource, reason: String) {
+        // Nobody knows what it would have said, so the call must not run.
+        if self.event == HookEvent::PreToolUse {
+            let reason = format!("the call was ended before its hooks had answered: {reason}");
+            self.decisions.push((PermissionWord::Deny, reason));
+        }
+        self.messages
+            .push(HookMessage::HookCancelled { source, reason });
+    }
+
+    /// When the agent stops, people want to see who was asked and what broke.
+    fn summarise(&mut self) {
+        let Some(stop_reason) = self.stop.clone() else {
+            return;
+        };
+        self.messages.push(HookMessage::StopHookSummary {
+            event: self.event,
+            tool: self.call.tool.clone(),
+            call_id: self.call.call_id.clone(),
+            hook_count: self.hooks.len(),
+            hooks: std::mem::take(&mut self.hooks),
+            errors: std::mem::take(&mut self.errors),
+            prevented_continuation: true,
+            stop_reason,
+        });
+    }
+}
+
+/// A value that several hooks may set: the last one in the settings wins.
+#[derive(Default)]
+struct Latest {
+    value: Option<Value>,
+    set_by: String,
+}
+
+impl Latest {
+    /// Sets it. Tells of it where another hook had set it otherwise.
+    fn put(&mut self, source: &HookSource, value: Value, what: &str) -> Option<HookMessage> {
+        let was = std::mem::replace(&mut self.set_by, name(&source.hook));
+        let before = self.value.replace(value);
+        (before.is_some() && before != self.value).then(|| HookMessage::SystemMessage {
+            source: source.clone(),
+            message: format!(
+                "this hook and `{was}` both change {what} of the call; this one counts, because it stands later in the settings"
+            ),
+        })
+    }
+}

@@ -1,0 +1,52 @@
+//! Stage one: which tool is meant.
+
+use std::sync::Arc;
+
+use toolbay_contract::{Failure, Tool};
+
+use super::{Stage, Stopped, Ticket, unless_killed};
+use crate::dispatch::Dispatch;
+use crate::schema::Schema;
+use crate::unknown::unknown_tool;
+
+/// A call whose tool is known.
+pub(crate) struct Found {
+    pub(crate) ticket: Ticket,
+    pub(crate) tool: Arc<dyn Tool>,
+    pub(super) schema: Arc<Result<Schema, String>>,
+    /// The model has never seen the tool's schema.
+    pub(super) unseen: bool,
+}
+
+pub(super) async fn look_up(
+    dispatch: &Dispatch,
+    mut ticket: Ticket,
+) -> Result<Found, Box<Stopped>> {
+    let stop = |ticket, failure| Stopped::at(Stage::Lookup, ticket, failure, None);
+    let pool = dispatch.pool();
+    let Some(found) = pool.find(&ticket.called) else {
+        let sentence = unknown_tool(pool, &ticket.called);
+        return Err(stop(ticket, Failure::InvalidInput(sentence)));
+    };
+    match unless_killed(&ticket.environment, found.tool.is_enabled()).await {
+        Ok(Ok(true)) => {}
+        Ok(Ok(false)) => {
+            let sentence = format!("{} is not available here", found.tool.info().name);
+            return Err(stop(ticket, Failure::InvalidInput(sentence)));
+        }
+        Ok(Err(failure)) | Err(failure) => return Err(stop(ticket, failure)),
+    }
+    if found.by_alias {
+        ticket.notes.push(format!(
+            "({} is an old name that will go away; the tool is called {} now.)",
+            ticket.called,
+            found.tool.info().name
+        ));
+    }
+    Ok(Found {
+        ticket,
+        tool: found.tool,
+        schema: found.schema,
+        unseen: found.deferred_unloaded,
+    })
+}
