@@ -38,6 +38,21 @@ pub struct Common {
     /// Deny what this rule covers
     #[arg(long, global = true, value_name = "RULE")]
     pub deny: Vec<String>,
+    /// Offer the few tools that every coding task needs, and no others
+    #[arg(long, global = true)]
+    pub simple: bool,
+    /// Write what each stage of each call decided and how long it took to this file
+    #[arg(long, global = true, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+}
+
+/// What comes in on standard input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum StreamForm {
+    /// One JSON object a line
+    Lines,
+    /// The events of a model's own stream, with JSON lines in between
+    Sse,
 }
 
 #[derive(Debug, Subcommand)]
@@ -61,6 +76,18 @@ pub enum Command {
         /// End the call after so many milliseconds
         #[arg(long, value_name = "MS")]
         timeout: Option<u64>,
+    },
+    /// Run turns: blocks come in as lines of JSON, events go out
+    Run {
+        /// Keep the session under this name, or take it up again
+        #[arg(long, value_name = "NAME")]
+        session: Option<String>,
+        /// The form of the input
+        #[arg(long, value_enum, default_value = "lines", value_name = "FORM")]
+        from: StreamForm,
+        /// Show what happens to a person instead of a program
+        #[arg(long)]
+        human: bool,
     },
     /// Say what a component is and what it could do at most
     Inspect { file: PathBuf },

@@ -4,26 +4,36 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use toolbay_contract::{CallEnvironment, KillSwitch, Origin, Powers, ProgressSink, Session, Tool};
-use toolbay_dispatch::{Approver, Dispatch, Registry, Setting, real_path};
+use toolbay_contract::{
+    AskUser, CallEnvironment, KillSwitch, Origin, Powers, ProgressSink, Session, Tool, ToolEntry,
+    ToolIndex,
+};
+use toolbay_dispatch::{
+    Approver, Dispatch, HookSetting, Nobody, Pool, PoolSetting, Results, Setting, real_path,
+};
 use toolbay_policy::{Policy, Trust};
 use toolbay_runtime::{Limits, OnCompile, Plugin, Runtime, RuntimeOptions, Source};
 
 use crate::args::Common;
 use crate::audit::Events;
-use crate::builtin::{Builtin, PLUGINS};
-use crate::places::Places;
+use crate::builtin::{Builtin, DEMOS, PLUGINS};
+use crate::places::{Places, hook_environment};
 use crate::settings::{CommandLineRules, Settings, own_files};
+
+/// A tool that says so of itself is offered in simple mode.
+const SIMPLE: &str = "simple";
+/// Where results go that are too large for a model.
+const RESULTS: &str = "tool-results";
 
 /// A session, ready to run calls.
 pub struct Bay {
     pub runtime: Runtime,
-    pub dispatch: Dispatch,
+    pub dispatch: Arc<Dispatch>,
     pub session: Arc<Session>,
     pub events: Arc<Events>,
     pub settings: Settings,
     pub roots: Vec<PathBuf>,
-    /// Plugins that could not be used, and why.
+    /// What could not be used or done, and why.
     pub problems: Vec<String>,
 }
 
@@ -32,10 +42,37 @@ pub struct Ingredients {
     pub common: Common,
     pub places: Places,
     pub session: Session,
-    pub approver: Arc<dyn Approver>,
-    pub progress: ProgressSink,
     pub on_compile: Option<OnCompile>,
     pub kill: KillSwitch,
+    pub wishes: Wishes,
+}
+
+/// What a command wants of its session.
+pub struct Wishes {
+    pub approver: Arc<dyn Approver>,
+    pub ask_user: Option<Arc<dyn AskUser>>,
+    pub progress: ProgressSink,
+    pub session_id: String,
+    /// Where the session keeps what must outlive the program.
+    pub session_folder: Option<PathBuf>,
+    /// Ask third-party tools whether they make sense here, which compiles them.
+    pub ask_who_is_enabled: bool,
+    /// The components that only the tour shows.
+    pub demos: bool,
+}
+
+impl Default for Wishes {
+    fn default() -> Self {
+        Self {
+            approver: Arc::new(Nobody),
+            ask_user: None,
+            progress: Arc::new(|_, _| {}),
+            session_id: String::new(),
+            session_folder: None,
+            ask_who_is_enabled: false,
+            demos: false,
+        }
+    }
 }
 
 impl Bay {
@@ -46,10 +83,9 @@ impl Bay {
             common,
             places,
             session,
-            approver,
-            progress,
             on_compile,
             kill,
+            wishes,
         } = ingredients;
         let cwd = working_directory(&common)?;
         let given = CommandLineRules {
@@ -64,33 +100,24 @@ impl Bay {
             cache_max_bytes: 0,
             on_compile,
         })?;
-
         let mut problems = Vec::new();
-        let mut registry = Registry::default();
-        for builtin in PLUGINS {
-            let plugin = open_builtin(&runtime, builtin, Trust::BuiltIn, &settings).await?;
-            if let Err(error) = registry.add(Arc::new(plugin)) {
-                problems.push(error.to_string());
-            }
-        }
-        let files = plugin_files(
-            common.plugins.iter().chain(&settings.plugins),
-            &mut problems,
-        );
-        for file in files {
-            let opened = open_file(&runtime, &file, &settings).await;
-            let added = match opened {
-                Ok(plugin) => registry
-                    .add(Arc::new(plugin))
-                    .map_err(|error| error.to_string()),
-                Err(error) => Err(error.to_string()),
-            };
-            if let Err(problem) = added {
-                problems.push(problem);
-            }
-        }
+        let tools = open_tools(&runtime, &common, &settings, wishes.demos, &mut problems).await?;
 
-        let policy = Policy::new(settings.rules.clone(), roots.clone(), &own_files(&places));
+        let mut closed = own_files(&places);
+        let results = match &wishes.session_folder {
+            Some(folder) => {
+                closed.readable.push(real_path(&folder.join(RESULTS)));
+                let (results, told) = Results::open(folder);
+                problems.extend(told);
+                results
+            }
+            None => Results::in_memory(),
+        };
+        let policy = Policy::new(settings.rules.clone(), roots.clone(), &closed);
+        let (pool, told) = assemble(tools, &common, &policy, wishes.ask_who_is_enabled).await;
+        problems.extend(told);
+        let pool = Arc::new(pool);
+
         let events = Arc::new(Events::default());
         let session = Arc::new(session);
         let environment = CallEnvironment {
@@ -98,26 +125,121 @@ impl Bay {
             working_directory: cwd,
             path_rules: policy.path_rules().clone(),
             session: session.clone(),
-            powers: Powers::default(),
+            powers: Powers {
+                ask_user: wishes.ask_user,
+                tools: Some(Arc::new(Index(pool.clone()))),
+                ..Powers::default()
+            },
             audit: events.clone(),
-            progress,
+            progress: wishes.progress,
             kill,
         };
         let dispatch = Dispatch::new(Setting {
-            registry,
+            pool,
             policy,
             environment,
-            approver,
+            approver: wishes.approver,
+            hooks: settings.hooks.clone(),
+            hook_setting: HookSetting {
+                session_id: wishes.session_id,
+                permission_mode: "default".into(),
+                environment: hook_environment(),
+            },
+            results,
         });
         Ok(Self {
             runtime,
-            dispatch,
+            dispatch: Arc::new(dispatch),
             session,
             events,
             settings,
             roots,
             problems,
         })
+    }
+}
+
+/// Every tool that there is, in no order.
+async fn open_tools(
+    runtime: &Runtime,
+    common: &Common,
+    settings: &Settings,
+    demos: bool,
+    problems: &mut Vec<String>,
+) -> anyhow::Result<Vec<Arc<dyn Tool>>> {
+    let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
+    for builtin in PLUGINS {
+        let plugin = open_builtin(runtime, builtin, Trust::BuiltIn, settings).await?;
+        tools.push(Arc::new(plugin));
+    }
+    if demos {
+        for demo in DEMOS {
+            let plugin = open_builtin(runtime, demo, Trust::ThirdParty, settings).await?;
+            tools.push(Arc::new(plugin));
+        }
+    }
+    let files = plugin_files(common.plugins.iter().chain(&settings.plugins), problems);
+    for file in files {
+        match open_file(runtime, &file, settings).await {
+            Ok(plugin) => tools.push(Arc::new(plugin)),
+            Err(error) => problems.push(error.to_string()),
+        }
+    }
+    Ok(tools)
+}
+
+/// The tools that this session offers.
+async fn assemble(
+    tools: Vec<Arc<dyn Tool>>,
+    common: &Common,
+    policy: &Policy,
+    ask_who_is_enabled: bool,
+) -> (Pool, Vec<String>) {
+    let simple: Option<Vec<String>> = common.simple.then(|| {
+        let is_simple = |tool: &&Arc<dyn Tool>| {
+            let annotations = &tool.info().annotations;
+            tool.trust() == Trust::BuiltIn && annotations.iter().any(|(key, _)| key == SIMPLE)
+        };
+        let simple = tools.iter().filter(is_simple);
+        simple.map(|tool| tool.info().name.clone()).collect()
+    });
+    let mut disabled = Vec::new();
+    if ask_who_is_enabled {
+        for tool in &tools {
+            // Ours always are, and asking would compile them all.
+            let ours = tool.trust() == Trust::BuiltIn;
+            // One that cannot be asked says why when it is called.
+            if !ours && matches!(tool.is_enabled().await, Ok(false)) {
+                disabled.push(tool.info().name.clone());
+            }
+        }
+    }
+    Pool::assemble(
+        tools,
+        &PoolSetting {
+            only: simple.as_deref(),
+            denied: &|name| policy.removes(name),
+            enabled: &|name| !disabled.iter().any(|disabled| disabled == name),
+        },
+    )
+}
+
+/// The pool, as a tool may see it.
+struct Index(Arc<Pool>);
+
+impl ToolIndex for Index {
+    fn entries(&self) -> Vec<ToolEntry> {
+        let entries = self.0.entries().into_iter();
+        entries
+            .map(|entry| ToolEntry {
+                name: entry.name,
+                summary: entry.summary,
+                search_hint: entry.search_hint,
+                input_schema: entry.input_schema,
+                deferred: entry.deferred,
+                loaded: entry.loaded,
+            })
+            .collect()
     }
 }
 

@@ -10,6 +10,7 @@ pub mod audit;
 pub mod builtin;
 pub mod commands;
 pub mod compose;
+pub mod log;
 pub mod places;
 pub mod prompt;
 pub mod session_file;

@@ -1,6 +1,7 @@
 //! Where things are kept: the XDG folders, read once.
 #![allow(clippy::disallowed_methods)]
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Folders of this user.
@@ -41,6 +42,25 @@ impl Places {
 /// Whether the environment asks for no colour.
 pub fn wants_no_colour() -> bool {
     std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+}
+
+/// How many calls may run at once: `TOOLBAY_MAX_TOOL_CONCURRENCY`, if it is a number.
+pub fn cap() -> usize {
+    std::env::var("TOOLBAY_MAX_TOOL_CONCURRENCY")
+        .ok()
+        .and_then(|text| text.trim().parse().ok())
+        .filter(|cap| *cap > 0)
+        .unwrap_or(toolbay_dispatch::DEFAULT_CAP)
+}
+
+/// The variables that hooks see: where programs and people are, and no secret.
+pub fn hook_environment() -> Vec<(OsString, OsString)> {
+    const SEEN: [&str; 9] = [
+        "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TMPDIR", "TERM",
+    ];
+    SEEN.iter()
+        .filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?)))
+        .collect()
 }
 
 /// What `TOOLBAY_LOG` asks to be logged.

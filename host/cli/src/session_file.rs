@@ -4,6 +4,7 @@
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, bail};
 use toolbay_contract::{Session, SessionSnapshot};
@@ -11,6 +12,8 @@ use toolbay_contract::{Session, SessionSnapshot};
 /// The file of a session.
 pub struct SessionFile {
     path: PathBuf,
+    /// What was written last: what has not changed is not written again.
+    saved: Mutex<Vec<u8>>,
 }
 
 impl SessionFile {
@@ -25,7 +28,13 @@ impl SessionFile {
         }
         Ok(Self {
             path: state.join("sessions").join(name).join("session.json"),
+            saved: Mutex::default(),
         })
+    }
+
+    /// The session's folder. It may not exist yet.
+    pub fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(&self.path)
     }
 
     /// The session as it was left, or a new one.
@@ -43,7 +52,12 @@ impl SessionFile {
 
     /// Writes the session in one step.
     pub fn save(&self, session: &Session) -> anyhow::Result<()> {
-        let folder = self.path.parent().context("a session file has a folder")?;
+        let bytes = serde_json::to_vec(&session.snapshot())?;
+        let mut saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
+        if *saved == bytes {
+            return Ok(());
+        }
+        let folder = self.folder();
         std::fs::DirBuilder::new()
             .recursive(true)
             .mode(0o700)
@@ -56,15 +70,22 @@ impl SessionFile {
             .mode(0o600)
             .open(&temporary)
             .with_context(|| temporary.display().to_string())?;
-        file.write_all(&serde_json::to_vec(&session.snapshot())?)?;
+        file.write_all(&bytes)?;
         file.sync_all()?;
-        std::fs::rename(&temporary, &self.path).with_context(|| self.path.display().to_string())
+        std::fs::rename(&temporary, &self.path).with_context(|| self.path.display().to_string())?;
+        *saved = bytes;
+        Ok(())
     }
 }
 
 /// A session that nobody knows yet.
 pub fn fresh() -> anyhow::Result<Session> {
     Ok(Session::new(random()?))
+}
+
+/// A name that no other session has.
+pub fn new_name() -> anyhow::Result<String> {
+    Ok(format!("s-{:016x}", random()?))
 }
 
 fn random() -> anyhow::Result<u64> {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use serde::Deserialize;
+use toolbay_dispatch::hooks::Hooks;
 use toolbay_policy::{Anchors, Closed, Rule, Rules};
 use toolbay_runtime::Limits;
 
@@ -22,6 +23,9 @@ struct Raw {
     /// Component files or folders of them.
     #[serde(default)]
     plugins: Vec<PathBuf>,
+    /// Commands that run before and after calls.
+    #[serde(default)]
+    hooks: Option<serde_json::Value>,
     #[serde(rename = "$schema", default)]
     _schema: Option<String>,
 }
@@ -46,6 +50,7 @@ pub struct Settings {
     pub additional_directories: Vec<PathBuf>,
     pub limits: BTreeMap<String, Limits>,
     pub plugins: Vec<PathBuf>,
+    pub hooks: Hooks,
     /// The files that were read.
     pub sources: Vec<PathBuf>,
 }
@@ -114,6 +119,10 @@ impl Settings {
         );
         self.plugins.extend(raw.plugins.into_iter().map(absolute));
         self.limits.extend(raw.limits);
+        if let Some(hooks) = &raw.hooks {
+            let hooks = Hooks::parse(hooks, &file.display().to_string())?;
+            self.hooks = std::mem::take(&mut self.hooks).and(hooks);
+        }
         self.sources.push(file.to_path_buf());
         Ok(())
     }
@@ -135,6 +144,7 @@ pub fn own_files(places: &Places) -> Closed {
         unreadable: vec![places.state.clone()],
         unwritable: vec![places.cache.clone()],
         unwritable_names: vec![".toolbay".into()],
+        readable: Vec::new(),
     }
 }
 

@@ -1,6 +1,10 @@
 //! Draws a tool's view for a terminal.
 
+use std::sync::Arc;
+
+use serde_json::Value;
 use toolbay_contract::View;
+use toolbay_dispatch::{Pool, ToolResult};
 
 use crate::style::Style;
 
@@ -52,6 +56,56 @@ pub fn harmless(text: &str) -> String {
             c => c,
         })
         .collect()
+}
+
+/// A line of the protocol as a person reads it; nothing for what concerns programs.
+pub fn event(event: &Value) -> Option<String> {
+    let style = Style::for_output();
+    let text = |key: &str| event[key].as_str().map(harmless).unwrap_or_default();
+    Some(match event["type"].as_str()? {
+        "progress" => match event["progress"]["text"].as_str() {
+            Some(text) => style.dim(&harmless(text.trim_end())),
+            None => return None,
+        },
+        "permission_request" => format!(
+            "{} {} wants to run, and {} (answer {})",
+            style.warn("?"),
+            text("tool_name"),
+            text("reason"),
+            text("request_id"),
+        ),
+        "hook_message" => style.dim(&harmless(&event["message"].to_string())),
+        "error" => format!("{} {}", style.bad("error:"), text("message")),
+        "turn_end" => match event["stop"].as_str() {
+            Some(reason) => style.warn(&format!("stopped by a hook: {}", harmless(reason))),
+            None => return None,
+        },
+        _ => return None,
+    })
+}
+
+/// How calls and their results look to a person.
+#[derive(Debug, Default)]
+pub struct Faces {}
+
+impl Faces {
+    /// The result of a call, drawn by its tool.
+    pub async fn result(&mut self, pool: &Pool, result: &ToolResult) -> String {
+        let style = Style::for_output();
+        let mark = if result.is_error {
+            style.bad("✗")
+        } else {
+            style.good("✓")
+        };
+        let drawn = match (&result.outcome, pool.find(&result.tool)) {
+            (Some(outcome), Some(found)) if !result.is_error => {
+                let view = found.tool.render_result(&Arc::from("{}"), outcome).await;
+                draw(&view, style)
+            }
+            _ => harmless(&result.text()),
+        };
+        format!("{mark} {}\n{drawn}", style.bold(&result.tool))
+    }
 }
 
 #[cfg(test)]

@@ -38,6 +38,7 @@ impl Tool for Edit {
     const INFO: Info = Info::new("Edit", "Replaces a passage of a file by another, exactly.")
         .schema(include_str!("../schema.json"))
         .output_schema(include_str!("../output.json"))
+        .annotations(&[("simple", "true")])
         .subjects(&[(SubjectKind::Path, "/file_path")]);
 
     fn call(input: Input) -> Result {

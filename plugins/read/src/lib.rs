@@ -38,6 +38,7 @@ impl Tool for Read {
     )
     .schema(include_str!("../schema.json"))
     .subjects(&[(SubjectKind::Path, "/file_path")])
+    .annotations(&[("simple", "true")])
     .limit(ResultLimit::SelfManaged);
 
     fn is_read_only(_: &Input) -> bool {

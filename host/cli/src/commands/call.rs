@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use toolbay_contract::{Content, KillReason, KillSwitch, ToolUse};
 use toolbay_dispatch::ToolResult;
 
-use super::{CALL_FAILED, open, print_json, print_line, tell_problems};
+use super::{CALL_FAILED, open_with, print_json, print_line, tell_problems, whoever_is_there};
 use crate::args::Common;
-use crate::compose::Bay;
+use crate::compose::{Bay, Wishes};
 use crate::places::Places;
 use crate::session_file::{SessionFile, fresh};
 use crate::style::Style;
@@ -37,7 +37,12 @@ pub(super) async fn run(common: Common, call: Call) -> anyhow::Result<ExitCode> 
         None => fresh()?,
     };
     let kill = KillSwitch::new();
-    let bay = open(common, session, kill.clone()).await?;
+    let wishes = Wishes {
+        approver: whoever_is_there(),
+        session_folder: file.as_ref().map(|file| file.folder().to_path_buf()),
+        ..Wishes::default()
+    };
+    let bay = open_with(common, session, kill.clone(), wishes).await?;
     tell_problems(&bay);
     if let Some(limit) = call.timeout.map(Duration::from_millis) {
         let kill = kill.clone();
@@ -116,8 +121,7 @@ async fn print_result(bay: &Bay, result: &ToolResult, input: &Value) -> anyhow::
         return Ok(());
     }
     // A diff says more to a person than the confirmation for the model.
-    if let (Some(outcome), Some(found)) =
-        (&result.outcome, bay.dispatch.registry().find(&result.tool))
+    if let (Some(outcome), Some(found)) = (&result.outcome, bay.dispatch.pool().find(&result.tool))
     {
         let input: Arc<str> = input.to_string().into();
         if let view @ toolbay_contract::View::Diff(_) =

@@ -4,6 +4,7 @@ mod call;
 mod completions;
 mod doctor;
 mod inspect;
+mod run;
 mod tools;
 mod tour;
 
@@ -13,13 +14,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use toolbay_contract::{KillSwitch, ProgressSink, Session};
+use toolbay_contract::{KillSwitch, Session};
 use toolbay_dispatch::{Approver, Nobody};
 use toolbay_runtime::{CompileNotice, OnCompile};
 
 use crate::args::{Args, Command, Common};
-use crate::compose::{Bay, Ingredients};
-use crate::places::{self, Places};
+use crate::compose::{Bay, Ingredients, Wishes};
+use crate::log;
+use crate::places::Places;
 use crate::prompt::{Terminal, somebody_is_there};
 use crate::session_file;
 use crate::style::Style;
@@ -31,7 +33,10 @@ const COMMAND_FAILED: u8 = 2;
 
 /// Runs a command to its exit code.
 pub fn run(args: Args) -> ExitCode {
-    start_logging();
+    if let Err(error) = log::start(args.common.trace.as_deref()) {
+        eprintln!("{} {error:#}", Style::for_errors().bad("error:"));
+        return ExitCode::from(COMMAND_FAILED);
+    }
     take_all_file_handles();
     match start(args) {
         Ok(code) => code,
@@ -53,7 +58,7 @@ pub fn run(args: Args) -> ExitCode {
 fn start(args: Args) -> anyhow::Result<ExitCode> {
     let Args { common, command } = args;
     let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_time()
+        .enable_all()
         .thread_name("toolbay")
         .build()?;
     let code = runtime.block_on(async {
@@ -73,6 +78,21 @@ fn start(args: Args) -> anyhow::Result<ExitCode> {
                         input,
                         session,
                         timeout,
+                    },
+                )
+                .await
+            }
+            Command::Run {
+                session,
+                from,
+                human,
+            } => {
+                run::run(
+                    common,
+                    run::Run {
+                        session,
+                        from,
+                        human,
                     },
                 )
                 .await
@@ -98,43 +118,36 @@ fn take_all_file_handles() {
     }
 }
 
-fn start_logging() {
-    let Some(filter) = places::log_filter() else {
-        return;
-    };
-    let filter = tracing_subscriber::EnvFilter::new(filter);
-    // A second subscriber cannot happen; were it so, the first one serves.
-    let _ = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .try_init();
-}
-
 /// Opens a session for a command: asks at the terminal if somebody is there.
 async fn open(common: Common, session: Session, kill: KillSwitch) -> anyhow::Result<Bay> {
-    let approver: Arc<dyn Approver> = if somebody_is_there() {
+    let wishes = Wishes {
+        approver: whoever_is_there(),
+        ..Wishes::default()
+    };
+    open_with(common, session, kill, wishes).await
+}
+
+fn whoever_is_there() -> Arc<dyn Approver> {
+    if somebody_is_there() {
         Arc::new(Terminal::default())
     } else {
         Arc::new(Nobody)
-    };
-    open_with(common, session, kill, approver, quiet_progress()).await
+    }
 }
 
 async fn open_with(
     common: Common,
     session: Session,
     kill: KillSwitch,
-    approver: Arc<dyn Approver>,
-    progress: ProgressSink,
+    wishes: Wishes,
 ) -> anyhow::Result<Bay> {
     Bay::open(Ingredients {
         common,
         places: Places::from_environment()?,
         session,
-        approver,
-        progress,
         on_compile: Some(compile_notice()),
         kill,
+        wishes,
     })
     .await
 }
@@ -142,10 +155,6 @@ async fn open_with(
 /// Opens a session that only looks.
 async fn open_to_look(common: Common) -> anyhow::Result<Bay> {
     open(common, session_file::fresh()?, KillSwitch::new()).await
-}
-
-fn quiet_progress() -> ProgressSink {
-    Arc::new(|_, _| {})
 }
 
 /// Tells people that a component is being compiled, if that takes a while.

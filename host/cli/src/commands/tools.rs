@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use anyhow::bail;
 use serde_json::{Value, json};
 use toolbay_contract::{Origin, Tool};
+use toolbay_dispatch::unknown_tool;
 use toolbay_policy::Trust;
 
 use super::{open_to_look, print_json, print_line, tell_problems};
@@ -16,28 +17,22 @@ pub(super) async fn run(common: Common, name: Option<String>) -> anyhow::Result<
     let json = common.json;
     let bay = open_to_look(common).await?;
     tell_problems(&bay);
-    let registry = bay.dispatch.registry();
+    let pool = bay.dispatch.pool();
+    let tools: Vec<_> = pool.tools().cloned().collect();
     let Some(name) = name else {
         if json {
-            let all: Vec<Value> = registry
-                .tools()
-                .iter()
-                .map(|tool| summary(&**tool))
-                .collect();
+            let all: Vec<Value> = tools.iter().map(|tool| summary(&**tool)).collect();
             print_json(&json!({ "tools": all, "problems": bay.problems }))?;
         } else {
-            list(registry.tools())?;
+            list(&tools)?;
         }
         return Ok(ExitCode::SUCCESS);
     };
-    let Some(found) = registry.find(&name) else {
-        bail!(
-            "there is no tool called {name}; there are: {}",
-            registry.names().join(", ")
-        );
+    let Some(found) = pool.find(&name) else {
+        bail!("{}", unknown_tool(pool, &name));
     };
     let tool = found.tool;
-    let prompt = tool.prompt(&registry.names()).await;
+    let prompt = tool.prompt(&pool.names()).await;
     if json {
         let mut value = summary(&*tool);
         value["prompt"] = prompt.into();

@@ -10,13 +10,11 @@ use anyhow::Context;
 use serde_json::json;
 use toolbay_agent::run_turn;
 use toolbay_contract::{AuditEvent, KillSwitch, View};
-use toolbay_dispatch::{Nobody, ToolResult};
-use toolbay_policy::Trust;
+use toolbay_dispatch::ToolResult;
 
-use super::{open_with, print_json, print_line, quiet_progress};
+use super::{open_with, print_json, print_line};
 use crate::args::Common;
-use crate::builtin::DEMOS;
-use crate::compose::Bay;
+use crate::compose::{Bay, Wishes};
 use crate::session_file;
 use crate::style::Style;
 use crate::tour::{SCRIPT, Step, project};
@@ -38,20 +36,17 @@ pub(super) async fn run(common: Common) -> anyhow::Result<ExitCode> {
         ..Common::default()
     };
     let kill = KillSwitch::new();
-    let mut bay = open_with(
+    let bay = open_with(
         given,
         session_file::fresh()?,
         kill.clone(),
-        Arc::new(Nobody),
-        quiet_progress(),
+        Wishes {
+            demos: true,
+            session_folder: Some(folder.base.join("session")),
+            ..Wishes::default()
+        },
     )
     .await?;
-    for demo in DEMOS {
-        let plugin =
-            crate::compose::open_builtin(&bay.runtime, demo, Trust::ThirdParty, &bay.settings)
-                .await?;
-        bay.dispatch.registry_mut().add(Arc::new(plugin))?;
-    }
 
     let show = Show {
         json: common.json,
@@ -86,7 +81,7 @@ struct Show {
 
 impl Show {
     fn opening(&self, bay: &Bay, took: Duration) -> anyhow::Result<()> {
-        let names = bay.dispatch.registry().names();
+        let names = bay.dispatch.pool().names();
         if self.json {
             return print_json(
                 &json!({"step": "start", "tools": names, "took_ms": took.as_secs_f64() * 1e3}),
@@ -125,7 +120,7 @@ impl Show {
         print_line(&format!("\n{}", style.bold(step.title)))?;
         print_line(&style.dim(step.about))?;
         for (result, input) in results.iter().zip(inputs) {
-            let call = match bay.dispatch.registry().find(&result.tool) {
+            let call = match bay.dispatch.pool().find(&result.tool) {
                 Some(found) => match found.tool.render_use(input).await {
                     // The diff comes with the result.
                     View::Diff(_) => result.tool.clone(),
@@ -166,7 +161,7 @@ impl Show {
     /// The result as a person would like to see it: a diff if there is one.
     async fn picture(&self, bay: &Bay, result: &ToolResult, input: &Arc<str>) -> String {
         if let (Some(outcome), Some(found)) =
-            (&result.outcome, bay.dispatch.registry().find(&result.tool))
+            (&result.outcome, bay.dispatch.pool().find(&result.tool))
             && let view @ View::Diff(_) = found.tool.render_result(input, outcome).await
         {
             return draw(&view, self.style);
@@ -222,6 +217,8 @@ fn milliseconds(took: Duration) -> String {
 
 /// A folder that is removed when the tour ends.
 struct Folder {
+    base: PathBuf,
+    /// The project that the tools work on.
     path: PathBuf,
 }
 
@@ -230,16 +227,17 @@ impl Folder {
         let mut random = [0; 8];
         getrandom::fill(&mut random).map_err(|error| anyhow::anyhow!("{error}"))?;
         let base = std::env::temp_dir();
-        let path = base.join(format!("toolbay-tour-{:016x}", u64::from_le_bytes(random)));
-        std::fs::create_dir(&path).with_context(|| path.display().to_string())?;
+        let base = base.join(format!("toolbay-tour-{:016x}", u64::from_le_bytes(random)));
+        let path = base.join("project");
+        std::fs::create_dir_all(&path).with_context(|| path.display().to_string())?;
         let path = path.canonicalize()?;
-        Ok(Self { path })
+        Ok(Self { base, path })
     }
 }
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        remove(&self.path);
+        remove(&self.base);
     }
 }
 

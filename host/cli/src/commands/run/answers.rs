@@ -1,0 +1,187 @@
+//! Questions that go out as lines and are answered by lines.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+use toolbay_contract::{AskUser, BoxFuture, HostFailure, PowerFuture, Question};
+use toolbay_dispatch::{Answer, Approver, PermissionQuestion};
+use toolbay_policy::Access;
+
+use super::input::Behavior;
+use super::output::Output;
+
+/// What is open, by the id under which it was asked.
+pub(super) struct Answers {
+    output: Output,
+    next: AtomicU64,
+    open: Mutex<Open>,
+}
+
+#[derive(Default)]
+struct Open {
+    /// Nobody is there any more.
+    closed: bool,
+    permissions: HashMap<String, oneshot::Sender<Answer>>,
+    questions: HashMap<String, oneshot::Sender<Vec<Vec<String>>>>,
+}
+
+impl Answers {
+    pub(super) fn new(output: Output) -> Self {
+        Self {
+            output,
+            next: AtomicU64::new(1),
+            open: Mutex::default(),
+        }
+    }
+
+    /// Answers a permission question; says what is wrong if there is none.
+    pub(super) fn permission(
+        &self,
+        id: &str,
+        behavior: Behavior,
+        message: Option<String>,
+    ) -> Result<(), String> {
+        let Some(waiting) = self.open().permissions.remove(id) else {
+            return Err(format!("there is no open permission request {id:?}"));
+        };
+        let answer = match behavior {
+            Behavior::Allow => Answer::Yes,
+            Behavior::Deny => Answer::No {
+                reason: message.unwrap_or_else(|| "the person said no".into()),
+            },
+        };
+        // Whoever asked may be gone.
+        let _ = waiting.send(answer);
+        Ok(())
+    }
+
+    /// Answers a tool's question.
+    pub(super) fn user(&self, id: &str, answers: Vec<Vec<String>>) -> Result<(), String> {
+        let Some(waiting) = self.open().questions.remove(id) else {
+            return Err(format!("there is no open question {id:?}"));
+        };
+        let _ = waiting.send(answers);
+        Ok(())
+    }
+
+    /// The input has ended: whatever is open, and whatever comes, has no answer.
+    pub(super) fn close(&self) {
+        let mut open = self.open();
+        open.closed = true;
+        open.permissions.clear();
+        open.questions.clear();
+    }
+
+    fn open(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn id(&self, kind: &str) -> String {
+        format!("{kind}_{}", self.next.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+/// Tells the other side that a question is void, if it goes away unanswered.
+struct Asked<'a> {
+    answers: &'a Answers,
+    id: String,
+}
+
+impl Drop for Asked<'_> {
+    fn drop(&mut self) {
+        let mut open = self.answers.open();
+        let unanswered =
+            open.permissions.remove(&self.id).is_some() | open.questions.remove(&self.id).is_some();
+        drop(open);
+        if unanswered {
+            self.answers
+                .output
+                .send(json!({"type": "request_cancelled", "request_id": self.id}));
+        }
+    }
+}
+
+impl Approver for Answers {
+    fn ask(&self, question: PermissionQuestion) -> BoxFuture<'_, Answer> {
+        Box::pin(async move {
+            let nobody = || Answer::No {
+                reason: format!(
+                    "{} needs permission because {}, and nobody is there to answer: the input was \
+                     closed; `{}` would allow it",
+                    question.tool,
+                    question.reason,
+                    question.flag()
+                ),
+            };
+            let (sender, answer) = oneshot::channel();
+            let id = self.id("permission");
+            {
+                let mut open = self.open();
+                if open.closed {
+                    return nobody();
+                }
+                open.permissions.insert(id.clone(), sender);
+            }
+            let asked = Asked { answers: self, id };
+            self.output.send(request(&asked.id, &question));
+            answer.await.unwrap_or_else(|_| nobody())
+        })
+    }
+}
+
+impl AskUser for Answers {
+    fn ask(&self, questions: Vec<Question>) -> PowerFuture<'_, Vec<Vec<String>>> {
+        Box::pin(async move {
+            let nobody = || {
+                HostFailure::Unavailable("nobody is there to answer: the input was closed".into())
+            };
+            let (sender, answer) = oneshot::channel();
+            let id = self.id("question");
+            {
+                let mut open = self.open();
+                if open.closed {
+                    return Err(nobody());
+                }
+                open.questions.insert(id.clone(), sender);
+            }
+            let asked = Asked { answers: self, id };
+            let questions: Vec<Value> = questions
+                .iter()
+                .map(|question| {
+                    json!({
+                        "header": question.header,
+                        "text": question.text,
+                        "options": question.options,
+                        "multiple": question.multiple,
+                    })
+                })
+                .collect();
+            self.output
+                .send(json!({"type": "question", "request_id": asked.id, "questions": questions}));
+            answer.await.map_err(|_| nobody())
+        })
+    }
+}
+
+fn request(id: &str, question: &PermissionQuestion) -> Value {
+    let input: Value = serde_json::from_str(&question.input).unwrap_or_default();
+    let access = match &question.access {
+        Access::ReadOnly => json!({"kind": "read_only"}),
+        Access::ReadWrite { zones } => json!({"kind": "read_write", "folders": zones}),
+    };
+    json!({
+        "type": "permission_request",
+        "request_id": id,
+        "tool_use_id": question.call_id,
+        "tool_name": question.tool,
+        "input": input,
+        "reason": question.reason,
+        "access": access,
+        "destructive": question.destructive,
+        "suggested_rule": question.suggested_rule,
+        "more_rules": question.more_rules,
+    })
+}
