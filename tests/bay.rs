@@ -12,8 +12,10 @@ use toolbay_contract::{
     AuditEvent, CallEnvironment, Failure, KillSwitch, Origin, Powers, Progress, Session, Tool,
     ToolUse,
 };
+use toolbay_dispatch::hooks::Hooks;
 use toolbay_dispatch::{
-    Answer, Approver, Dispatch, PermissionQuestion, Registry, Setting, ToolResult,
+    Answer, Approver, Dispatch, HookSetting, PermissionQuestion, Pool, PoolSetting, Results,
+    Setting, ToolResult,
 };
 use toolbay_policy::{Anchors, Closed, Policy, Rule, Rules, Trust};
 use toolbay_runtime::{Limits, Plugin, Runtime, RuntimeOptions, Source};
@@ -42,7 +44,7 @@ pub struct TestBay {
 
 /// A bay that runs calls.
 pub struct Running {
-    pub dispatch: Dispatch,
+    pub dispatch: Arc<Dispatch>,
     pub runtime: Runtime,
     pub session: Arc<Session>,
     pub events: Arc<Events>,
@@ -244,17 +246,18 @@ impl TestBay {
             progress: Arc::new(move |_, progress| seen.lock().unwrap().push(progress)),
             kill: kill.clone(),
         };
-        let mut registry = Registry::default();
-        for tool in &self.tools {
-            registry.add(tool.clone() as Arc<dyn Tool>).unwrap();
-        }
+        let tools = self.tools.iter().map(|tool| tool.clone() as Arc<dyn Tool>);
+        let pool = pool_of(tools.collect());
         Running {
-            dispatch: Dispatch::new(Setting {
-                registry,
+            dispatch: Arc::new(Dispatch::new(Setting {
+                pool,
                 policy,
                 environment,
                 approver: self.approver,
-            }),
+                hooks: Hooks::default(),
+                hook_setting: HookSetting::default(),
+                results: Results::in_memory(),
+            })),
             runtime: self.runtime,
             session,
             events,
@@ -304,6 +307,18 @@ impl Running {
     pub fn snapshot(&self) -> Vec<(PathBuf, Option<Vec<u8>>)> {
         snapshot(&self.root)
     }
+}
+
+/// A pool of all these tools.
+pub fn pool_of(tools: Vec<Arc<dyn Tool>>) -> Arc<Pool> {
+    let setting = PoolSetting {
+        only: None,
+        denied: &|_| false,
+        enabled: &|_| true,
+    };
+    let (pool, problems) = Pool::assemble(tools, &setting);
+    assert_eq!(problems, Vec::<String>::new());
+    Arc::new(pool)
 }
 
 /// Every file and folder below a folder, in order, with contents and link targets.

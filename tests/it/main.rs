@@ -17,6 +17,8 @@ mod file_tools;
 mod guests;
 // Runs the program, for the tests above.
 mod program;
+// Turns over the line protocol.
+mod run;
 // Search results are those of ripgrep.
 mod search_differential;
 // The README leads a plugin author to a working tool.

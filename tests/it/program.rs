@@ -99,11 +99,18 @@ impl Project {
         let mut command = command();
         command
             .current_dir(self.folder.path())
-            .env("HOME", self.home.path())
-            .env("XDG_CACHE_HOME", self.place("cache"))
-            .env("XDG_STATE_HOME", self.place("state"))
+            .envs(self.environment())
             .args(args);
         command.spawn().unwrap()
+    }
+
+    /// The variables that say whose project it is.
+    pub fn environment(&self) -> [(&'static str, PathBuf); 3] {
+        [
+            ("HOME", self.home.path().to_path_buf()),
+            ("XDG_CACHE_HOME", self.place("cache")),
+            ("XDG_STATE_HOME", self.place("state")),
+        ]
     }
 
     fn place(&self, name: &str) -> PathBuf {

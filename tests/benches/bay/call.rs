@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use toolbay_contract::Tool;
 use toolbay_dispatch::Dispatch;
-use toolbay_policy::{Claims, Decision, Opinion, Permit, Policy, Reach, Request};
+use toolbay_policy::{Claims, Decision, HookWord, Opinion, Permit, Policy, Reach, Request, Study};
 use toolbay_runtime::Plugin;
 use toolbay_tests::guests;
 
@@ -171,6 +171,8 @@ impl Sides {
             claims,
             reach: Reach::default(),
             opinion: Opinion::None,
+            hooks: HookWord::None,
+            study: Study::default(),
         };
         match self.policy.decide(request) {
             Decision::Allow(permit) => permit,

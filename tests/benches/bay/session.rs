@@ -10,9 +10,11 @@ use toolbay_cli::settings::own_files;
 use toolbay_contract::{
     CallEnvironment, Discard, KillSwitch, Origin, Powers, Session, Tool, ToolUse,
 };
-use toolbay_dispatch::{Dispatch, Nobody, Registry, Setting, ToolResult};
+use toolbay_dispatch::hooks::Hooks;
+use toolbay_dispatch::{Dispatch, HookSetting, Nobody, Results, Setting, ToolResult};
 use toolbay_policy::{Policy, Rules, Trust};
 use toolbay_runtime::{Limits, Plugin, Runtime, RuntimeOptions, Source};
+use toolbay_tests::bay::pool_of;
 use toolbay_tests::guests;
 
 /// The tools, loaded, and the folder that they may see.
@@ -101,15 +103,15 @@ impl Bench {
 
     /// A session that has seen nothing yet.
     pub fn session(&self) -> Dispatch {
-        let mut registry = Registry::default();
-        for tool in &self.tools {
-            registry.add(tool.clone() as Arc<dyn Tool>).unwrap();
-        }
+        let tools = self.tools.iter().map(|tool| tool.clone() as Arc<dyn Tool>);
         Dispatch::new(Setting {
-            registry,
+            pool: pool_of(tools.collect()),
             policy: self.policy(),
             environment: self.environment(),
             approver: Arc::new(Nobody),
+            hooks: Hooks::default(),
+            hook_setting: HookSetting::default(),
+            results: Results::in_memory(),
         })
     }
 }

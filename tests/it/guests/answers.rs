@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use serde_json::json;
 use toolbay_contract::{
-    CallEnvironment, Discard, Failure, KillSwitch, Outcome, Phase, Powers, Session, Tool, Verdict,
-    View,
+    CallEnvironment, Discard, Failure, KillSwitch, Outcome, Phase, Powers, Review, Session, Tool,
+    Verdict, View,
 };
 use toolbay_policy::{Claims, PathRules};
 use toolbay_runtime::Limits;
@@ -159,7 +159,7 @@ async fn a_panic_at_a_question_counts_as_the_strict_answer() {
     let environment = environment();
 
     assert_eq!(plugin.claims(&input).await.unwrap(), Claims::STRICT);
-    assert!(!plugin.is_enabled().await);
+    assert_eq!(plugin.is_enabled().await, Ok(false));
     let rejection = plugin.review(&input, &environment).await.unwrap_err();
     assert!(
         rejection
@@ -173,7 +173,11 @@ async fn a_panic_at_a_question_counts_as_the_strict_answer() {
     );
     let valid: Arc<str> = r#"{"valid":true}"#.into();
     let verdict = plugin.review(&valid, &environment).await;
-    let Ok(Verdict::Ask(reason)) = verdict else {
+    let Ok(Review {
+        verdict: Verdict::Ask(reason),
+        ..
+    }) = verdict
+    else {
         panic!("{verdict:?}");
     };
     assert!(
@@ -195,11 +199,11 @@ async fn a_panic_at_a_question_counts_as_the_strict_answer() {
     );
     assert_no_slot_lost(&running);
 
-    // Through the dispatch the rejection comes first, and nothing runs.
+    // Through the dispatch it is not even available.
     let result = running.call("Panics", json!({"a": 1})).await;
     assert!(
         matches!(&result.failure, Some(Failure::InvalidInput(message))
-            if message.contains("validate-input")),
+            if message.contains("not available")),
         "{:?}",
         result.failure
     );
@@ -220,6 +224,8 @@ async fn a_panic_in_call_breaks_the_call() {
         claims: Claims::STRICT,
         reach: plugin.reach().await.unwrap(),
         opinion: toolbay_policy::Opinion::None,
+        hooks: toolbay_policy::HookWord::None,
+        study: toolbay_policy::Study::default(),
     });
     let permit = match decision {
         toolbay_policy::Decision::Ask(question) => question.grant(),
@@ -248,10 +254,10 @@ async fn absent_interfaces_mean_the_defaults() {
     let environment = environment();
     let claims = plugin.claims(&input).await.unwrap();
     assert_eq!(claims.destructive, None);
-    assert!(plugin.is_enabled().await);
+    assert_eq!(plugin.is_enabled().await, Ok(true));
     assert_eq!(
         plugin.review(&input, &environment).await,
-        Ok(Verdict::NoOpinion)
+        Ok(Review::SILENT)
     );
     assert_eq!(
         plugin.prompt(&[]).await,

@@ -21,7 +21,7 @@ async fn outcome_of(runtime: &Runtime, bytes: Arc<[u8]>) -> Option<String> {
         return Some(problem.to_string());
     }
     let running = bay.start();
-    let name = running.dispatch.registry().names().remove(0);
+    let name = running.dispatch.pool().names().remove(0);
     let result = running.call(&name, json!({"text": "x"})).await;
     assert_no_slot_lost(&running);
     result.is_error.then(|| result.text())

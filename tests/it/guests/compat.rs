@@ -44,7 +44,7 @@ async fn frozen_components_still_load_and_answer() {
             file.display(),
             facts.exports
         );
-        let name = running.dispatch.registry().names().remove(0);
+        let name = running.dispatch.pool().names().remove(0);
         let result = running.call(&name, json!({"text": "kept"})).await;
         assert!(!result.is_error, "{}: {}", file.display(), result.text());
         assert!(result.text().contains("kept"), "{}", result.text());

@@ -92,7 +92,7 @@ async fn many_memories_are_bounded_in_number_and_in_sum() {
     let few = text.replacen(HOARD, "", all - 5);
     let bay = own_bay().limits(memory(100));
     let running = bay.bytes(wat::parse_str(few).unwrap().into()).await.start();
-    assert_eq!(running.dispatch.registry().names(), ["ManyMemories"]);
+    assert_eq!(running.dispatch.pool().names(), ["ManyMemories"]);
     assert_no_slot_lost(&running);
 }
 

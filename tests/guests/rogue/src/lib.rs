@@ -24,7 +24,8 @@ mod writes;
 
 use serde::Deserialize;
 use toolbay_sdk::{
-    Behaviour, Guard, Info, Outcome, Prompt, Rejection, Result, Setting, SubjectKind, Tool, Verdict,
+    Behaviour, Guard, Info, OnInterrupt, Outcome, Prompt, Rejection, Result, Setting, SubjectKind,
+    Tool, Verdict,
 };
 
 use acts::Act;
@@ -74,6 +75,7 @@ impl Tool for Rogue {
     .schema(
         r#"{"type":"object","properties":{"act":{"type":"string"}},"required":["act"],"additionalProperties":true}"#,
     )
+    .on_interrupt(OnInterrupt::Cancel)
     // For the host alone: the folder of what is named there becomes the zone.
     .subjects(&[(SubjectKind::Path, "/subject")]);
 
