@@ -8,6 +8,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use toolbay_cli::audit::Events;
 use toolbay_cli::builtin::PLUGINS;
+use toolbay_cli::compose::Index;
 use toolbay_contract::{
     AuditEvent, CallEnvironment, Failure, KillSwitch, Origin, Powers, Progress, Session, Tool,
     ToolUse,
@@ -236,18 +237,21 @@ impl TestBay {
         let progress = Arc::new(Mutex::new(Vec::new()));
         let seen = progress.clone();
         let kill = KillSwitch::new();
+        let tools = self.tools.iter().map(|tool| tool.clone() as Arc<dyn Tool>);
+        let pool = pool_of(tools.collect());
         let environment = CallEnvironment {
             roots: roots.into(),
             working_directory: root.clone(),
             path_rules: policy.path_rules().clone(),
             session: session.clone(),
-            powers: Powers::default(),
+            powers: Powers {
+                tools: Some(Arc::new(Index(pool.clone()))),
+                ..Powers::default()
+            },
             audit: events.clone(),
             progress: Arc::new(move |_, progress| seen.lock().unwrap().push(progress)),
             kill: kill.clone(),
         };
-        let tools = self.tools.iter().map(|tool| tool.clone() as Arc<dyn Tool>);
-        let pool = pool_of(tools.collect());
         Running {
             dispatch: Arc::new(Dispatch::new(Setting {
                 pool,

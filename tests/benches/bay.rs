@@ -44,18 +44,21 @@ mod read;
 mod registry;
 #[path = "bay/start.rs"]
 mod start;
+#[path = "bay/turn.rs"]
+mod turn;
 
 use measure::Effort;
 use table::Table;
 
 type Group = fn(Effort, &mut Table);
 
-const GROUPS: [(&str, Group); 5] = [
+const GROUPS: [(&str, Group); 6] = [
     ("call", call::run),
     ("grep", grep::run),
     ("read", read::run),
     ("start", start::run),
     ("registry", registry::run),
+    ("turn", turn::run),
 ];
 
 fn main() {

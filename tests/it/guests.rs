@@ -90,7 +90,7 @@ fn assert_broke(running: &Running, result: &ToolResult, reason: &str) {
     };
     assert_eq!(*plugin, result.tool);
     assert!(told.contains(reason), "wanted {reason:?}: {told}");
-    let text = result.text();
+    let text = result.sentence();
     assert!(
         text.starts_with(&format!("plugin {plugin} broke in call: ")),
         "{text}"

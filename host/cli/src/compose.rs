@@ -225,7 +225,7 @@ async fn assemble(
 }
 
 /// The pool, as a tool may see it.
-struct Index(Arc<Pool>);
+pub struct Index(pub Arc<Pool>);
 
 impl ToolIndex for Index {
     fn entries(&self) -> Vec<ToolEntry> {

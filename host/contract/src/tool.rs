@@ -111,7 +111,7 @@ pub trait Tool: Send + Sync {
     /// The claims about this input; strict when the tool does not answer.
     fn claims<'a>(&'a self, input: &'a Arc<str>) -> BoxFuture<'a, Result<Claims, Failure>>;
     /// Whether the tool makes sense here at all. One that breaks over the question
-    /// does not; one that cannot be asked at all is a failure.
+    /// does not, and the failure says how.
     fn is_enabled(&self) -> BoxFuture<'_, Result<bool, Failure>>;
     /// Checks what a schema cannot say, and gives the tool's opinion on permission:
     /// both are questions about the same input with the same powers, so one

@@ -54,6 +54,14 @@ impl ToolResult {
         Content::texts(&self.content)
     }
 
+    /// The same for people: a failure without the marks that tell a model what it is.
+    pub fn sentence(&self) -> String {
+        match &self.failure {
+            Some(failure) if self.stage.is_some() => failure.to_string(),
+            Some(_) | None => self.text(),
+        }
+    }
+
     /// A stable word for telemetry: no paths, no contents.
     pub fn class(&self) -> &'static str {
         match &self.failure {

@@ -170,7 +170,13 @@ impl Policy {
     /// Whether a deny rule without content covers the tool, so that nobody needs to
     /// see it. `mcp__server` covers all that a server has.
     pub fn removes(&self, tool: &str) -> bool {
-        self.rules.deny.iter().any(|rule| rule.removes(tool))
+        self.removed_by(tool).is_some()
+    }
+
+    /// The rule that does so.
+    pub fn removed_by(&self, tool: &str) -> Option<&str> {
+        let mut rules = self.rules.deny.iter();
+        rules.find(|rule| rule.removes(tool)).map(Rule::text)
     }
 
     fn forbidden_path<'a>(&'a self, request: &'a Request) -> Option<(&'a Path, &'a str)> {

@@ -1,14 +1,12 @@
 //! Many plugins: what each that is registered and never called adds to a start.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use toolbay_cli::args::Common;
-use toolbay_cli::compose::{Bay, Ingredients};
+use toolbay_cli::compose::{Bay, Ingredients, Wishes};
 use toolbay_cli::places::Places;
 use toolbay_contract::{KillSwitch, Session};
-use toolbay_dispatch::Nobody;
 use toolbay_runtime::digest;
 use toolbay_tests::guests;
 
@@ -122,10 +120,9 @@ pub fn child(folder: &str) {
             },
             places: Places::from_environment().unwrap(),
             session: Session::new(7),
-            approver: Arc::new(Nobody),
-            progress: Arc::new(|_, _| {}),
             on_compile: None,
             kill: KillSwitch::new(),
+            wishes: Wishes::default(),
         }))
         .unwrap();
     assert!(bay.problems.is_empty(), "{:?}", bay.problems);

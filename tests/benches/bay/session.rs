@@ -26,7 +26,7 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// The built-in tools and the trivial guest, over a folder.
+    /// The built-in tools and two guests, over a folder.
     pub fn new(root: &Path) -> Self {
         let waiting = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
@@ -51,13 +51,12 @@ impl Bench {
             };
             (source, Origin::BuiltIn, Trust::BuiltIn)
         });
-        let trivial = (
-            Source::Bytes(guests::TRIVIAL.into()),
-            Origin::File("trivial.wasm".into()),
-            Trust::ThirdParty,
-        );
+        let guest = |bytes: &'static [u8]| {
+            let origin = Origin::File("guest.wasm".into());
+            (Source::Bytes(bytes.into()), origin, Trust::ThirdParty)
+        };
         let tools = built_in
-            .chain([trivial])
+            .chain([guest(guests::TRIVIAL), guest(guests::ROGUE)])
             .map(|(source, origin, trust)| {
                 let opening = Plugin::open(&runtime, source, origin, trust, Limits::default());
                 Arc::new(waiting.block_on(opening).unwrap())

@@ -60,7 +60,7 @@ fn mistakes_are_told_apart_and_explained() {
         ),
         (&["call", "Read", "{}"], 1, &["invalid input", "file_path"]),
         (
-            &["call", "Read", "{\"file_path\": 5}"],
+            &["call", "Read", "{\"file_path\": [5, 6]}"],
             1,
             &["invalid input", "string"],
         ),

@@ -76,7 +76,7 @@ async fn a_section_that_lies_is_found_out_before_the_first_call() {
         let result = running
             .call("Harmless", json!({"command": "rm -rf /"}))
             .await;
-        let text = result.text();
+        let text = result.sentence();
         assert!(
             matches!(result.failure, Some(Failure::BadComponent { .. })),
             "{text}"
@@ -159,7 +159,11 @@ async fn a_panic_at_a_question_counts_as_the_strict_answer() {
     let environment = environment();
 
     assert_eq!(plugin.claims(&input).await.unwrap(), Claims::STRICT);
-    assert_eq!(plugin.is_enabled().await, Ok(false));
+    let broken = plugin.is_enabled().await.unwrap_err();
+    assert!(
+        broken.to_string().contains("broke in is-enabled"),
+        "{broken}"
+    );
     let rejection = plugin.review(&input, &environment).await.unwrap_err();
     assert!(
         rejection
@@ -199,11 +203,16 @@ async fn a_panic_at_a_question_counts_as_the_strict_answer() {
     );
     assert_no_slot_lost(&running);
 
-    // Through the dispatch it is not even available.
+    // Through the dispatch the first question is the last.
     let result = running.call("Panics", json!({"a": 1})).await;
     assert!(
-        matches!(&result.failure, Some(Failure::InvalidInput(message))
-            if message.contains("not available")),
+        matches!(
+            &result.failure,
+            Some(Failure::Broke {
+                phase: Phase::IsEnabled,
+                ..
+            })
+        ),
         "{:?}",
         result.failure
     );
@@ -304,10 +313,32 @@ async fn an_allow_of_an_untrusted_guard_is_no_opinion() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_input_that_the_guard_would_rather_have_is_not_run_unseen() {
+async fn an_input_that_the_guard_would_rather_have_is_decided_about_anew() {
     let running = rogue_bay().await.file("a.txt", "a").ready().await;
     let swapped = json!({"act": "echo", "text": "swapped"});
     let result = act(&running, "ok", json!({"updated_input": swapped})).await;
-    assert_eq!(result.text(), "ok");
+    assert_eq!(result.text(), "swapped");
+    // It gains nothing: what it would rather run is asked about like anything else.
+    let writes = json!({"act": "echo", "text": "x", "claims_read_only": false});
+    let result = act(&running, "ok", json!({"updated_input": writes})).await;
+    assert!(
+        matches!(&result.failure, Some(Failure::Denied(_))),
+        "{:?}",
+        result.failure
+    );
+    for (updated, part) in [
+        (json!({"no_act": 1}), "act"),
+        (
+            json!({"act": "ok", "updated_input": {"act": "echo", "text": "third"}}),
+            "yet another input",
+        ),
+    ] {
+        let result = act(&running, "ok", json!({"updated_input": updated})).await;
+        assert!(
+            result.is_error && result.text().contains(part),
+            "{}",
+            result.text()
+        );
+    }
     assert_still_serves(&running).await;
 }

@@ -24,7 +24,7 @@ async fn outcome_of(runtime: &Runtime, bytes: Arc<[u8]>) -> Option<String> {
     let name = running.dispatch.pool().names().remove(0);
     let result = running.call(&name, json!({"text": "x"})).await;
     assert_no_slot_lost(&running);
-    result.is_error.then(|| result.text())
+    result.is_error.then(|| result.sentence())
 }
 
 /// An error in words: it names the plugin, and is no wall of text.

@@ -78,7 +78,7 @@ fn assert_killed(running: &Running, who: &str, result: &ToolResult, reason: Kill
         Some(Failure::Killed(reason.clone())),
         "{who}"
     );
-    assert_eq!(result.text(), reason.sentence());
+    assert_eq!(result.sentence(), reason.sentence());
     assert_ended(running, reason.word(), &reason.sentence());
 }
 

@@ -145,7 +145,10 @@ async fn a_flood_of_output_is_refused_with_the_limit() {
         assert_still_serves(&running).await;
     }
     let result = act(&running, "output-flood", json!({"mib": 1})).await;
-    assert_eq!(result.text().len(), 1 << 20);
+    let outcome = result.outcome.as_ref().map(|outcome| outcome.text().len());
+    assert_eq!(outcome, Some(1 << 20));
+    // The model gets what a model can take.
+    assert!(result.text().chars().count() <= 50_000);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -116,7 +116,7 @@ fn print_result_json(bay: &Bay, result: &ToolResult) -> anyhow::Result<()> {
 async fn print_result(bay: &Bay, result: &ToolResult, input: &Value) -> anyhow::Result<()> {
     let style = Style::for_output();
     if result.is_error {
-        let text = harmless(&result.text());
+        let text = harmless(&result.sentence());
         eprintln!("{} {text}", Style::for_errors().bad("failed:"));
         return Ok(());
     }

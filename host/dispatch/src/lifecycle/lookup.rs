@@ -25,8 +25,11 @@ pub(super) async fn look_up(
     let stop = |ticket, failure| Stopped::at(Stage::Lookup, ticket, failure, None);
     let pool = dispatch.pool();
     let Some(found) = pool.find(&ticket.called) else {
-        let sentence = unknown_tool(pool, &ticket.called);
-        return Err(stop(ticket, Failure::InvalidInput(sentence)));
+        let failure = match dispatch.policy().removed_by(&ticket.called) {
+            Some(rule) => Failure::Denied(format!("the deny rule `{rule}` forbids it")),
+            None => Failure::InvalidInput(unknown_tool(pool, &ticket.called)),
+        };
+        return Err(stop(ticket, failure));
     };
     match unless_killed(&ticket.environment, found.tool.is_enabled()).await {
         Ok(Ok(true)) => {}

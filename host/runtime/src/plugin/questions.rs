@@ -161,13 +161,7 @@ impl Plugin {
 
     pub(super) async fn ask_enabled_once(&self) -> Result<bool, Failure> {
         let loaded = self.loaded().await?;
-        let asking = loaded.enabled.get_or_try_init(|| async {
-            match self.ask_enabled(loaded).await {
-                // A tool that cannot say that it is enabled is not.
-                Err(Failure::Broke { .. }) => Ok(false),
-                answer => answer,
-            }
-        });
+        let asking = loaded.enabled.get_or_try_init(|| self.ask_enabled(loaded));
         asking.await.copied()
     }
 
