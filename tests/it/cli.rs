@@ -37,6 +37,24 @@ fn tools_are_listed_for_programs_with_their_schemas() {
 }
 
 #[test]
+fn definitions_are_exported_and_plugins_never_move_a_built_in() {
+    let project = Project::alone();
+    let export = |args: &[&str]| project.run(args).exits(0).quietly().json();
+    let messages = export(&["tools", "--export", "messages"]);
+    let mcp = export(&["tools", "--export", "mcp"]);
+    assert_eq!(messages[0]["input_schema"]["type"], "object", "{messages}");
+    assert_eq!(mcp[0]["inputSchema"]["type"], "object", "{mcp}");
+    // A plugin whose name would sort first.
+    let plugin = project.file("quiet.wasm", toolbay_tests::guests::QUIET);
+    let plugin = plugin.to_str().unwrap();
+    let with = export(&["tools", "--export", "messages", "--plugin", plugin]);
+    let prefix = messages.to_string();
+    let prefix = prefix.strip_suffix(']').unwrap();
+    assert!(with.to_string().starts_with(prefix), "{with}");
+    assert_eq!(with.as_array().unwrap().last().unwrap()["name"], "Quiet");
+}
+
+#[test]
 fn one_tool_is_shown_with_prompt_and_schema() {
     let project = Project::new();
     project.run(&["tools", "Grep"]).exits(0).quietly().prints(&[

@@ -146,3 +146,39 @@ fn a_guest_without_a_line_is_missed() {
 fn a_plugin_that_is_not_there_is_incomplete() {
     assert_eq!(incomplete("there-is-no-such-plugin").len(), PARTS.len());
 }
+
+/// What the features of the program and the folders of plugins disagree about.
+fn unlike(features: &toml::Table, plugins: &[String]) -> Vec<String> {
+    let default = features.get("default").and_then(toml::Value::as_array);
+    let default: Vec<&str> = default
+        .into_iter()
+        .flatten()
+        .filter_map(toml::Value::as_str)
+        .collect();
+    let mut findings = Vec::new();
+    for plugin in plugins {
+        if !features.contains_key(plugin) || !default.contains(&plugin.as_str()) {
+            findings.push(format!(
+                "host/cli/Cargo.toml has no default feature `{plugin}`, so plugins/{plugin} is not built in"
+            ));
+        }
+    }
+    for feature in features.keys().filter(|feature| *feature != "default") {
+        if !plugins.contains(feature) {
+            findings.push(format!("the feature `{feature}` has no folder in plugins/"));
+        }
+    }
+    findings
+}
+
+#[test]
+fn each_plugin_has_the_feature_that_builds_it_in() {
+    let manifest: toml::Table = read("host/cli/Cargo.toml").parse().unwrap();
+    let features = manifest["features"].as_table().unwrap();
+    assert_tidy(unlike(features, &entries("plugins")));
+
+    let one: toml::Table = "default = [\"a\"]\na = []\nb = []".parse().unwrap();
+    assert_eq!(unlike(&one, &["a".into()]).len(), 1);
+    assert_eq!(unlike(&one, &["a".into(), "b".into()]).len(), 1);
+    assert_eq!(unlike(&one, &["c".into()]).len(), 3);
+}

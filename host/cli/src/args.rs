@@ -55,6 +55,15 @@ pub enum StreamForm {
     Sse,
 }
 
+/// Forms of tool definitions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Definitions {
+    /// `name`, `description`, `input_schema`; without deferred tools
+    Messages,
+    /// `name`, `description`, `inputSchema`, `annotations`
+    Mcp,
+}
+
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Show what toolbay does, with real tools on a folder made for it
@@ -63,6 +72,9 @@ pub enum Command {
     Tools {
         /// Show the schema, the prompt and the subjects of one tool
         name: Option<String>,
+        /// Print the definitions of all tools as a model's API or MCP wants them
+        #[arg(long, value_enum, value_name = "FORM", conflicts_with = "name")]
+        export: Option<Definitions>,
     },
     /// Call a tool
     Call {

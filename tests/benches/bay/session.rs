@@ -103,8 +103,13 @@ impl Bench {
     /// A session that has seen nothing yet.
     pub fn session(&self) -> Dispatch {
         let tools = self.tools.iter().map(|tool| tool.clone() as Arc<dyn Tool>);
+        let pool = pool_of(tools.collect());
+        // A session compiles the schema of a tool once; its calls are what is measured.
+        for name in pool.names() {
+            assert!(pool.find(&name).is_some_and(|found| found.schema.is_ok()));
+        }
         Dispatch::new(Setting {
-            pool: pool_of(tools.collect()),
+            pool,
             policy: self.policy(),
             environment: self.environment(),
             approver: Arc::new(Nobody),

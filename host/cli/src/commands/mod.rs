@@ -64,7 +64,7 @@ fn start(args: Args) -> anyhow::Result<ExitCode> {
     let code = runtime.block_on(async {
         match command {
             Command::Tour => tour::run(common).await,
-            Command::Tools { name } => tools::run(common, name).await,
+            Command::Tools { name, export } => tools::run(common, name, export).await,
             Command::Call {
                 name,
                 input,

@@ -9,16 +9,28 @@ use toolbay_dispatch::unknown_tool;
 use toolbay_policy::Trust;
 
 use super::{open_to_look, print_json, print_line, tell_problems};
-use crate::args::Common;
+use crate::args::{Common, Definitions};
 use crate::style::Style;
 use crate::view::harmless;
 
-pub(super) async fn run(common: Common, name: Option<String>) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(
+    common: Common,
+    name: Option<String>,
+    export: Option<Definitions>,
+) -> anyhow::Result<ExitCode> {
     let json = common.json;
     let bay = open_to_look(common).await?;
     tell_problems(&bay);
     let pool = bay.dispatch.pool();
     let tools: Vec<_> = pool.tools().cloned().collect();
+    let exported = export.map(|form| match form {
+        Definitions::Messages => pool.messages_definitions(),
+        Definitions::Mcp => pool.mcp_definitions(),
+    });
+    if let Some(definitions) = exported {
+        print_json(&Value::Array(definitions))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let Some(name) = name else {
         if json {
             let all: Vec<Value> = tools.iter().map(|tool| summary(&**tool)).collect();

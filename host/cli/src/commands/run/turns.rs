@@ -28,6 +28,8 @@ pub(super) struct Turns {
     /// A turn was ended by an interrupt, and its `turn_end` may still come.
     end_owed: bool,
     faces: Faces,
+    /// Why the session could not be written, if it could not.
+    unsaved: Option<String>,
 }
 
 /// The turn under way.
@@ -70,18 +72,17 @@ impl Turns {
             later: VecDeque::new(),
             end_owed: false,
             faces: Faces::default(),
+            unsaved: None,
         }
     }
 
     /// Runs until the input has ended and the last turn with it.
-    pub(super) async fn run(
-        mut self,
-        mut lines: mpsc::UnboundedReceiver<Incoming>,
-    ) -> anyhow::Result<()> {
+    pub(super) async fn run(mut self, mut lines: mpsc::UnboundedReceiver<Incoming>) {
         let mut ended = false;
         loop {
             if self.kill.is_thrown() || (ended && self.turn.is_none()) {
-                return self.file.save(&self.bay.session);
+                self.save();
+                return;
             }
             tokio::select! {
                 () = self.kill.thrown() => {}
@@ -96,7 +97,7 @@ impl Turns {
                         self.end_of_input();
                     }
                 },
-                event = next(&mut self.turn) => self.show(event).await?,
+                event = next(&mut self.turn) => self.show(event).await,
             }
         }
     }
@@ -189,7 +190,19 @@ impl Turns {
         }
     }
 
-    async fn show(&mut self, event: Event) -> anyhow::Result<()> {
+    /// Writes the session. That it cannot be kept is told, once, and is no reason to
+    /// stop working.
+    fn save(&mut self) {
+        if let Err(error) = self.file.save(&self.bay.session) {
+            let problem = format!("the session cannot be kept: {error:#}");
+            if self.unsaved.as_ref() != Some(&problem) {
+                self.output.bad_line(None, &problem);
+                self.unsaved = Some(problem);
+            }
+        }
+    }
+
+    async fn show(&mut self, event: Event) {
         match event {
             Event::Started { id, tool } => {
                 let line = json!({"type": "started", "tool_use_id": id, "tool_name": tool});
@@ -207,11 +220,11 @@ impl Turns {
                     self.output.result(&result);
                 }
                 // What a call changed in the session outlives the program from here on.
-                self.file.save(&self.bay.session)?;
+                self.save();
             }
             Event::Over { stop } => {
                 let Some(turn) = self.turn.take() else {
-                    return Ok(());
+                    return;
                 };
                 self.end_owed = turn.phase == Phase::Interrupted;
                 self.end_of_turn(turn.results, stop);
@@ -220,7 +233,6 @@ impl Turns {
                 }
             }
         }
-        Ok(())
     }
 
     fn end_of_turn(&self, results: usize, stop: Option<String>) {
