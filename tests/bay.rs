@@ -8,7 +8,6 @@ use serde_json::Value;
 use tempfile::TempDir;
 use toolbay_cli::audit::Events;
 use toolbay_cli::builtin::PLUGINS;
-use toolbay_cli::compose::Index;
 use toolbay_contract::{
     AuditEvent, CallEnvironment, Failure, KillSwitch, Origin, Powers, Progress, Session, Tool,
     ToolUse,
@@ -245,7 +244,7 @@ impl TestBay {
             path_rules: policy.path_rules().clone(),
             session: session.clone(),
             powers: Powers {
-                tools: Some(Arc::new(Index(pool.clone()))),
+                tools: Some(pool.clone()),
                 ..Powers::default()
             },
             audit: events.clone(),

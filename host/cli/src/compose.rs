@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use toolbay_contract::{
-    AskUser, CallEnvironment, KillSwitch, Origin, Powers, ProgressSink, Session, Tool, ToolEntry,
-    ToolIndex,
+    AskUser, CallEnvironment, KillSwitch, Origin, Powers, ProgressSink, Session, Tool,
 };
 use toolbay_dispatch::{
     Approver, Dispatch, HookSetting, Nobody, Pool, PoolSetting, Results, Setting, real_path,
@@ -127,7 +126,7 @@ impl Bay {
             session: session.clone(),
             powers: Powers {
                 ask_user: wishes.ask_user,
-                tools: Some(Arc::new(Index(pool.clone()))),
+                tools: Some(pool.clone()),
                 ..Powers::default()
             },
             audit: events.clone(),
@@ -222,25 +221,6 @@ async fn assemble(
             enabled: &|name| !disabled.iter().any(|disabled| disabled == name),
         },
     )
-}
-
-/// The pool, as a tool may see it.
-pub struct Index(pub Arc<Pool>);
-
-impl ToolIndex for Index {
-    fn entries(&self) -> Vec<ToolEntry> {
-        let entries = self.0.entries().into_iter();
-        entries
-            .map(|entry| ToolEntry {
-                name: entry.name,
-                summary: entry.summary,
-                search_hint: entry.search_hint,
-                input_schema: entry.input_schema,
-                deferred: entry.deferred,
-                loaded: entry.loaded,
-            })
-            .collect()
-    }
 }
 
 /// Takes an embedded component as a tool.

@@ -1,11 +1,11 @@
 //! Draws a tool's view for a terminal.
 
-use std::sync::Arc;
+mod faces;
 
 use serde_json::Value;
 use toolbay_contract::View;
-use toolbay_dispatch::{Pool, ToolResult};
 
+pub use self::faces::Faces;
 use crate::style::Style;
 
 /// The view as text, each line coloured by what it is.
@@ -82,30 +82,6 @@ pub fn event(event: &Value) -> Option<String> {
         },
         _ => return None,
     })
-}
-
-/// How calls and their results look to a person.
-#[derive(Debug, Default)]
-pub struct Faces {}
-
-impl Faces {
-    /// The result of a call, drawn by its tool.
-    pub async fn result(&mut self, pool: &Pool, result: &ToolResult) -> String {
-        let style = Style::for_output();
-        let mark = if result.is_error {
-            style.bad("✗")
-        } else {
-            style.good("✓")
-        };
-        let drawn = match (&result.outcome, pool.find(&result.tool)) {
-            (Some(outcome), Some(found)) if !result.is_error => {
-                let view = found.tool.render_result(&Arc::from("{}"), outcome).await;
-                draw(&view, style)
-            }
-            _ => harmless(&result.text()),
-        };
-        format!("{mark} {}\n{drawn}", style.bold(&result.tool))
-    }
 }
 
 #[cfg(test)]

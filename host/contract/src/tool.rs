@@ -137,4 +137,16 @@ pub trait Tool: Send + Sync {
         input: &'a Arc<str>,
         outcome: &'a Outcome,
     ) -> BoxFuture<'a, View>;
+    /// How a call looks that was not permitted.
+    fn render_rejected<'a>(&'a self, _input: &'a Arc<str>, reason: &'a str) -> BoxFuture<'a, View> {
+        Box::pin(async move { View::Plain(format!("not permitted: {reason}")) })
+    }
+    /// How a call looks that broke.
+    fn render_error<'a>(&'a self, _input: &'a Arc<str>, error: &'a Failure) -> BoxFuture<'a, View> {
+        Box::pin(async move { View::Plain(error.to_string()) })
+    }
+    /// How several calls in a row look as one, if the tool can say so.
+    fn render_grouped<'a>(&'a self, _inputs: &'a [Arc<str>]) -> BoxFuture<'a, Option<View>> {
+        Box::pin(async { None })
+    }
 }

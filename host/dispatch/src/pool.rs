@@ -10,7 +10,7 @@ mod define;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
-use toolbay_contract::Tool;
+use toolbay_contract::{Tool, ToolEntry, ToolIndex};
 
 use crate::schema::{Schema, nearest};
 
@@ -49,18 +49,6 @@ pub struct Found {
     pub schema: Arc<Result<Schema, String>>,
     /// The model was never sent its definition.
     pub deferred_unloaded: bool,
-}
-
-/// A tool as a search over tools sees it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
-    pub name: String,
-    pub summary: String,
-    pub search_hint: Option<String>,
-    /// JSON Schema as text.
-    pub input_schema: String,
-    pub deferred: bool,
-    pub loaded: bool,
 }
 
 impl Pool {
@@ -122,23 +110,6 @@ impl Pool {
             .collect()
     }
 
-    /// Every tool, for a search among them.
-    pub fn entries(&self) -> Vec<Entry> {
-        let loaded = self.loaded_places();
-        let entry = |(at, tool): (usize, &Arc<dyn Tool>)| {
-            let info = tool.info();
-            Entry {
-                name: info.name.clone(),
-                summary: info.summary.clone(),
-                search_hint: info.search_hint.clone(),
-                input_schema: info.input_schema.clone(),
-                deferred: info.deferred,
-                loaded: loaded.contains(&at),
-            }
-        };
-        self.tools().enumerate().map(entry).collect()
-    }
-
     fn place(&self, name: &str) -> Option<(usize, bool)> {
         let named = self.by_name.get(name).map(|at| (*at, false));
         named.or_else(|| self.by_alias.get(name).map(|at| (*at, true)))
@@ -156,6 +127,25 @@ impl Pool {
             .read()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
+    }
+}
+
+/// Every tool, for a search among them.
+impl ToolIndex for Pool {
+    fn entries(&self) -> Vec<ToolEntry> {
+        let loaded = self.loaded_places();
+        let entry = |(at, tool): (usize, &Arc<dyn Tool>)| {
+            let info = tool.info();
+            ToolEntry {
+                name: info.name.clone(),
+                summary: info.summary.clone(),
+                search_hint: info.search_hint.clone(),
+                input_schema: info.input_schema.clone(),
+                deferred: info.deferred,
+                loaded: !info.deferred || loaded.contains(&at),
+            }
+        };
+        self.tools().enumerate().map(entry).collect()
     }
 }
 

@@ -143,6 +143,32 @@ pub(crate) fn failure(error: wire::ToolError, kill: &host::KillSwitch) -> host::
     }
 }
 
+/// A failure as the guest's own words have it; what it has no word for is told.
+pub(crate) fn failure_to_wire(failure: &host::Failure) -> wire::ToolError {
+    match failure {
+        host::Failure::InvalidInput(message) => wire::ToolError::InvalidInput(message.clone()),
+        host::Failure::Denied(reason) => wire::ToolError::Denied(reason.clone()),
+        host::Failure::Killed(_) => wire::ToolError::Cancelled,
+        host::Failure::TimedOut => wire::ToolError::TimedOut,
+        host::Failure::Tool {
+            message,
+            code,
+            retryable,
+        } => wire::ToolError::Failed(wire::Failure {
+            message: message.clone(),
+            code: code.clone(),
+            retryable: *retryable,
+        }),
+        host::Failure::Broke { .. }
+        | host::Failure::BadComponent { .. }
+        | host::Failure::Host(_) => wire::ToolError::Failed(wire::Failure {
+            message: failure.to_string(),
+            code: None,
+            retryable: false,
+        }),
+    }
+}
+
 pub(crate) fn rejection(rejection: guard::Rejection) -> host::Rejection {
     host::Rejection {
         message: rejection.message,

@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use toolbay_contract::Tool;
 use toolbay_dispatch::Dispatch;
-use toolbay_policy::{Claims, Decision, HookWord, Opinion, Permit, Policy, Reach, Request, Study};
+use toolbay_policy::{Claims, Policy};
 use toolbay_runtime::Plugin;
 use toolbay_tests::guests;
 
 use crate::bare::Bare;
 use crate::measure::{Effort, Side, take_turns, time};
-use crate::session::{Bench, call};
+use crate::session::{Bench, call, permit};
 use crate::table::{Goal, Table, judged};
 
 /// How long nothing happens before a sparse call: the time a model takes for a few
@@ -162,24 +162,6 @@ impl Sides {
         text(&format!("call {serial}")).into()
     }
 
-    fn permit(&self, input: Arc<str>, claims: Claims) -> Permit {
-        let request = Request {
-            call_id: "call_1".into(),
-            tool: "Trivial".into(),
-            input,
-            subjects: Vec::new(),
-            claims,
-            reach: Reach::default(),
-            opinion: Opinion::None,
-            hooks: HookWord::None,
-            study: Study::default(),
-        };
-        match self.policy.decide(request) {
-            Decision::Allow(permit) => permit,
-            other @ (Decision::Ask(_) | Decision::Deny { .. }) => panic!("{other:?}"),
-        }
-    }
-
     fn bare(&self) -> Side<'_> {
         Box::new(|| {
             let input = self.next().to_string();
@@ -200,7 +182,7 @@ impl Sides {
         };
         let environment = self.bench.environment();
         Box::new(move || {
-            let permit = self.permit(self.next(), READ_ONLY);
+            let permit = permit(&self.policy, self.next(), READ_ONLY);
             let environment = environment.clone();
             self.bench.waiting.block_on(async {
                 let started = Instant::now();
@@ -223,7 +205,7 @@ impl Sides {
             self.bench.waiting.block_on(async {
                 let started = Instant::now();
                 let claims = self.tool.claims(&input).await.unwrap();
-                let permit = self.permit(input, claims);
+                let permit = permit(&self.policy, input, claims);
                 self.tool.call(permit, environment).await.unwrap();
                 started.elapsed()
             })

@@ -12,7 +12,9 @@ use toolbay_contract::{
 };
 use toolbay_dispatch::hooks::Hooks;
 use toolbay_dispatch::{Dispatch, HookSetting, Nobody, Results, Setting, ToolResult};
-use toolbay_policy::{Policy, Rules, Trust};
+use toolbay_policy::{
+    Claims, Decision, HookWord, Opinion, Permit, Policy, Reach, Request, Rules, Study, Trust,
+};
 use toolbay_runtime::{Limits, Plugin, Runtime, RuntimeOptions, Source};
 use toolbay_tests::bay::pool_of;
 use toolbay_tests::guests;
@@ -130,4 +132,23 @@ pub async fn call(dispatch: &Dispatch, name: &str, input: Value) -> ToolResult {
     let result = dispatch.run(block, KillSwitch::new()).await;
     assert!(!result.is_error, "{}", result.text());
     result
+}
+
+/// The permit that the policy gives without a question.
+pub fn permit(policy: &Policy, input: Arc<str>, claims: Claims) -> Permit {
+    let request = Request {
+        call_id: "call_1".into(),
+        tool: "Trivial".into(),
+        input,
+        subjects: Vec::new(),
+        claims,
+        reach: Reach::default(),
+        opinion: Opinion::None,
+        hooks: HookWord::None,
+        study: Study::default(),
+    };
+    match policy.decide(request) {
+        Decision::Allow(permit) => permit,
+        other @ (Decision::Ask(_) | Decision::Deny { .. }) => panic!("{other:?}"),
+    }
 }

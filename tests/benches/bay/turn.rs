@@ -6,12 +6,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use toolbay_contract::{KillSwitch, Tool, ToolUse};
-use toolbay_dispatch::{Dispatch, Event, Executor, TurnSetting};
-use toolbay_policy::{Claims, Decision, HookWord, Opinion, Permit, Policy, Reach, Request, Study};
+use toolbay_dispatch::{Dispatch, Event, Events, Executor, TurnSetting};
 use toolbay_runtime::Plugin;
 
 use crate::measure::{Effort, Times};
-use crate::session::Bench;
+use crate::session::{Bench, permit};
 use crate::table::{Goal, Table, judged};
 
 /// Calls in a row that are measured together.
@@ -39,7 +38,7 @@ fn overlap(effort: Effort, bench: &Bench, table: &mut Table) {
         let dispatch = Arc::new(bench.session());
         bench.waiting.block_on(async {
             let started = Instant::now();
-            let (executor, mut events) =
+            let (executor, events) =
                 Executor::start(dispatch, TurnSetting::default(), KillSwitch::new());
             for number in 1..=STREAMED {
                 tokio::time::sleep_until((started + STREAM * number / STREAMED).into()).await;
@@ -47,14 +46,7 @@ fn overlap(effort: Effort, bench: &Bench, table: &mut Table) {
                 executor.add(block(number as usize, "Rogue", input));
             }
             executor.close();
-            let mut results = 0;
-            while let Some(event) = events.recv().await {
-                if let Event::Result(result) = event {
-                    assert!(!result.is_error, "{}", result.text());
-                    results += 1;
-                }
-            }
-            assert_eq!(results, STREAMED);
+            assert_eq!(results(events).await, STREAMED as usize);
             started.elapsed()
         })
     });
@@ -102,13 +94,18 @@ fn many(effort: Effort, bench: &Bench, table: &mut Table) {
 
 async fn turn_of_many(dispatch: Arc<Dispatch>, serial: &mut usize) -> Duration {
     let started = Instant::now();
-    let (executor, mut events) =
-        Executor::start(dispatch, TurnSetting::default(), KillSwitch::new());
+    let (executor, events) = Executor::start(dispatch, TurnSetting::default(), KillSwitch::new());
     for _ in 0..MANY {
         *serial += 1;
         executor.add(block(*serial, "Trivial", trivial(*serial)));
     }
     executor.close();
+    assert_eq!(results(events).await, MANY);
+    started.elapsed()
+}
+
+/// How many good results come until the turn is over.
+async fn results(mut events: Events) -> usize {
     let mut results = 0;
     while let Some(event) = events.recv().await {
         if let Event::Result(result) = event {
@@ -116,8 +113,7 @@ async fn turn_of_many(dispatch: Arc<Dispatch>, serial: &mut usize) -> Duration {
             results += 1;
         }
     }
-    assert_eq!(results, MANY);
-    started.elapsed()
+    results
 }
 
 async fn runtime_alone(bench: &Bench, tool: &Plugin, serial: &mut usize) -> Duration {
@@ -178,24 +174,6 @@ fn resident() -> u64 {
         .parse()
         .unwrap();
     kilobytes << 10
-}
-
-fn permit(policy: &Policy, input: Arc<str>, claims: Claims) -> Permit {
-    let request = Request {
-        call_id: "call_1".into(),
-        tool: "Trivial".into(),
-        input,
-        subjects: Vec::new(),
-        claims,
-        reach: Reach::default(),
-        opinion: Opinion::None,
-        hooks: HookWord::None,
-        study: Study::default(),
-    };
-    match policy.decide(request) {
-        Decision::Allow(permit) => permit,
-        other @ (Decision::Ask(_) | Decision::Deny { .. }) => panic!("{other:?}"),
-    }
 }
 
 fn trivial(serial: usize) -> serde_json::Value {

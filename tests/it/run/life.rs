@@ -251,3 +251,45 @@ fn a_trace_has_a_line_for_each_call_and_stage() {
     assert!(text.contains("time.busy"), "{text}");
     assert!(!text.contains("a.txt"), "no contents and no paths: {text}");
 }
+
+#[test]
+fn a_person_sees_calls_as_their_tools_draw_them() {
+    let project = Project::new();
+    for name in ["a", "b", "c", "d", "e", "f"] {
+        project.file(&format!("{name}.txt"), "one\n");
+    }
+    let read = |id: usize, name: &str| {
+        json!({"type": "tool_use", "id": id.to_string(), "name": "Read",
+               "input": {"file_path": format!("{name}.txt")}})
+    };
+    let mut lines: Vec<String> = ["a", "b", "c", "d", "e", "f"]
+        .iter()
+        .enumerate()
+        .map(|(id, name)| read(id, name).to_string())
+        .collect();
+    lines.push(
+        json!({"type": "tool_use", "id": "e", "name": "Edit",
+               "input": {"file_path": "a.txt", "old_string": "one", "new_string": "two"}})
+        .to_string(),
+    );
+    lines.push(read(9, "missing").to_string());
+    lines.push(
+        json!({"type": "tool_use", "id": "w", "name": "Write",
+               "input": {"file_path": "new.txt", "content": "x"}})
+        .to_string(),
+    );
+    let input = lines.join("\n");
+    let args = ["run", "--human", "--allow", "Edit"];
+    let ran = project.run_with_input(&args, input.as_bytes()).exits(0);
+    // Six reads are one line, a change is a diff, what failed says why.
+    let ran = ran.prints(&["-one", "+two", "missing.txt", "not permitted"]);
+    let reads = ran
+        .out
+        .lines()
+        .filter(|line| line.contains("b.txt"))
+        .count();
+    assert_eq!(reads, 1, "{ran:?}");
+    let root = project.root().display().to_string();
+    assert!(ran.out.contains(&root), "paths are whole: {ran:?}");
+    assert!(!ran.out.contains('\u{1b}'), "{ran:?}");
+}

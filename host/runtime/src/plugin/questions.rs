@@ -227,6 +227,54 @@ impl Plugin {
         });
         Ok(Some(convert::view(view)))
     }
+
+    pub(super) async fn ask_rejected_view(
+        &self,
+        input: &str,
+        reason: &str,
+    ) -> Result<Option<View>, Failure> {
+        let loaded = self.loaded().await?;
+        let Some(render) = &loaded.linked.render else {
+            return Ok(None);
+        };
+        let (input, reason) = (&input.to_owned(), &reason.to_owned());
+        let view = ask!(self, loaded, render, Phase::Render, None, |guest, store| {
+            guest.call_render_rejected(&mut *store, input, reason)
+        });
+        Ok(Some(convert::view(view)))
+    }
+
+    pub(super) async fn ask_error_view(
+        &self,
+        input: &str,
+        error: &Failure,
+    ) -> Result<Option<View>, Failure> {
+        let loaded = self.loaded().await?;
+        let Some(render) = &loaded.linked.render else {
+            return Ok(None);
+        };
+        let input = &input.to_owned();
+        let error = &convert::failure_to_wire(error);
+        let view = ask!(self, loaded, render, Phase::Render, None, |guest, store| {
+            guest.call_render_error(&mut *store, input, error)
+        });
+        Ok(Some(convert::view(view)))
+    }
+
+    pub(super) async fn ask_grouped_view(
+        &self,
+        inputs: &[Arc<str>],
+    ) -> Result<Option<View>, Failure> {
+        let loaded = self.loaded().await?;
+        let Some(render) = &loaded.linked.render else {
+            return Ok(None);
+        };
+        let inputs: &[String] = &inputs.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let view = ask!(self, loaded, render, Phase::Render, None, |guest, store| {
+            guest.call_render_grouped(&mut *store, inputs)
+        });
+        Ok(view.map(convert::view))
+    }
 }
 
 fn broken(failure: Failure) -> Rejection {

@@ -189,4 +189,26 @@ impl Tool for Plugin {
             }
         })
     }
+
+    fn render_rejected<'a>(&'a self, input: &'a Arc<str>, reason: &'a str) -> BoxFuture<'a, View> {
+        Box::pin(async move {
+            match self.ask_rejected_view(input, reason).await {
+                Ok(Some(view)) => view,
+                Ok(None) | Err(_) => View::Plain(format!("not permitted: {reason}")),
+            }
+        })
+    }
+
+    fn render_error<'a>(&'a self, input: &'a Arc<str>, error: &'a Failure) -> BoxFuture<'a, View> {
+        Box::pin(async move {
+            match self.ask_error_view(input, error).await {
+                Ok(Some(view)) => view,
+                Ok(None) | Err(_) => View::Plain(error.to_string()),
+            }
+        })
+    }
+
+    fn render_grouped<'a>(&'a self, inputs: &'a [Arc<str>]) -> BoxFuture<'a, Option<View>> {
+        Box::pin(async { self.ask_grouped_view(inputs).await.unwrap_or(None) })
+    }
 }

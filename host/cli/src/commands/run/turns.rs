@@ -132,6 +132,11 @@ impl Turns {
             (Line::ToolUse { id, name, input }, _) => {
                 self.end_owed = false;
                 let block = ToolUse { id, name, input };
+                if self.output.is_human() {
+                    let dispatch = &self.bay.dispatch;
+                    let cwd = dispatch.working_directory();
+                    self.faces.call(dispatch.pool(), &block, &cwd);
+                }
                 self.begun().executor.add(block);
             }
             (Line::TurnEnd, Some(Phase::Open | Phase::Interrupted)) => {
@@ -214,8 +219,10 @@ impl Turns {
                     turn.results += 1;
                 }
                 if self.output.is_human() {
-                    let text = self.faces.result(self.bay.dispatch.pool(), &result).await;
-                    self.output.print(text);
+                    let pool = self.bay.dispatch.pool();
+                    if let Some(text) = self.faces.result(pool, *result).await {
+                        self.output.print(text);
+                    }
                 } else {
                     self.output.result(&result);
                 }
@@ -226,6 +233,9 @@ impl Turns {
                 let Some(turn) = self.turn.take() else {
                     return;
                 };
+                if let Some(text) = self.faces.rest(self.bay.dispatch.pool()).await {
+                    self.output.print(text);
+                }
                 self.end_owed = turn.phase == Phase::Interrupted;
                 self.end_of_turn(turn.results, stop);
                 for line in std::mem::take(&mut self.later) {
