@@ -145,7 +145,8 @@ impl Dispatch {
             on_error: info.error,
             ..Manners::STRICT
         };
-        let Ok(schema) = &*found.schema else {
+        let schema = found.schema.ready().await;
+        let Ok(schema) = &*schema else {
             return strict;
         };
         let Ok(shaped) = schema.shape(block.input.clone()) else {

@@ -26,7 +26,7 @@ pub use approve::{Answer, Approver, Nobody, PermissionQuestion};
 pub use dispatch::{Dispatch, HookSetting, Setting};
 pub use executor::{Budget, DEFAULT_CAP, Event, Events, Executor, TurnSetting, run_batch};
 pub use lifecycle::Stage;
-pub use pool::{Found, Pool, PoolSetting};
+pub use pool::{Compiled, Found, LazySchema, Pool, PoolSetting};
 pub use result::ToolResult;
 pub use results::Results;
 pub use schema::{Schema, Shaped};

@@ -6,13 +6,15 @@
 
 mod assemble;
 mod define;
+mod lazy;
 
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use toolbay_contract::{Tool, ToolEntry, ToolIndex};
 
-use crate::schema::{Schema, nearest};
+pub use self::lazy::{Compiled, LazySchema};
+use crate::schema::nearest;
 
 /// What the caller knows about tools before the model sees them.
 pub struct PoolSetting<'a> {
@@ -35,8 +37,7 @@ pub struct Pool {
 
 struct Slot {
     tool: Arc<dyn Tool>,
-    /// Compiled on first use: most tools of a large pool are never called.
-    schema: OnceLock<Arc<Result<Schema, String>>>,
+    schema: LazySchema,
 }
 
 /// A tool, and how it was found.
@@ -45,8 +46,7 @@ pub struct Found {
     pub tool: Arc<dyn Tool>,
     /// An old name led to it.
     pub by_alias: bool,
-    /// Its schema, or why that cannot be used.
-    pub schema: Arc<Result<Schema, String>>,
+    pub schema: LazySchema,
     /// The model was never sent its definition.
     pub deferred_unloaded: bool,
 }
@@ -57,13 +57,10 @@ impl Pool {
         let (at, by_alias) = self.place(name)?;
         let slot = self.slots.get(at)?;
         let info = slot.tool.info();
-        let schema = slot
-            .schema
-            .get_or_init(|| Arc::new(Schema::compile(&info.input_schema)));
         Some(Found {
             tool: slot.tool.clone(),
             by_alias,
-            schema: schema.clone(),
+            schema: slot.schema.clone(),
             deferred_unloaded: info.deferred && !self.is_loaded(at),
         })
     }

@@ -108,7 +108,10 @@ impl Bench {
         let pool = pool_of(tools.collect());
         // A session compiles the schema of a tool once; its calls are what is measured.
         for name in pool.names() {
-            assert!(pool.find(&name).is_some_and(|found| found.schema.is_ok()));
+            assert!(
+                pool.find(&name)
+                    .is_some_and(|found| found.schema.get().is_ok())
+            );
         }
         Dispatch::new(Setting {
             pool,

@@ -207,7 +207,7 @@ impl Show {
             changed.join(", "),
             style.dim(&format!("The tour took {}.", milliseconds(took)))
         ))?;
-        print_line(&style.dim("Commands run in cages, results are stored when they grow too large: both come with their tools."))
+        print_line(&style.dim("Results that grow too large go to files; commands will run in cages once there is a tool for them."))
     }
 }
 

@@ -8,13 +8,14 @@ use toolbay_policy::Claims;
 
 use super::schema::{Shaped, shape};
 use super::{Stage, Stopped, Ticket, unless_killed};
+use crate::pool::Compiled;
 use crate::schema::Schema;
 
 /// A call whose input the tool accepts.
 pub(crate) struct Reviewed {
     pub(super) ticket: Ticket,
     pub(super) tool: Arc<dyn Tool>,
-    pub(super) schema: Arc<Result<Schema, String>>,
+    pub(super) schema: Compiled,
     pub(super) checked: Checked,
 }
 

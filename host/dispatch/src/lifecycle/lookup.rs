@@ -6,14 +6,14 @@ use toolbay_contract::{Failure, Tool};
 
 use super::{Stage, Stopped, Ticket, unless_killed};
 use crate::dispatch::Dispatch;
-use crate::schema::Schema;
+use crate::pool::Compiled;
 use crate::unknown::unknown_tool;
 
 /// A call whose tool is known.
 pub(crate) struct Found {
     pub(crate) ticket: Ticket,
     pub(crate) tool: Arc<dyn Tool>,
-    pub(super) schema: Arc<Result<Schema, String>>,
+    pub(super) schema: Compiled,
     /// The model has never seen the tool's schema.
     pub(super) unseen: bool,
 }
@@ -31,14 +31,16 @@ pub(super) async fn look_up(
         };
         return Err(stop(ticket, failure));
     };
-    match unless_killed(&ticket.environment, found.tool.is_enabled()).await {
-        Ok(Ok(true)) => {}
-        Ok(Ok(false)) => {
+    // The first use of a tool compiles its schema while the tool itself is loaded.
+    let both = async { tokio::join!(found.tool.is_enabled(), found.schema.ready()) };
+    let schema = match unless_killed(&ticket.environment, both).await {
+        Ok((Ok(true), schema)) => schema,
+        Ok((Ok(false), _)) => {
             let sentence = format!("{} is not available here", found.tool.info().name);
             return Err(stop(ticket, Failure::InvalidInput(sentence)));
         }
-        Ok(Err(failure)) | Err(failure) => return Err(stop(ticket, failure)),
-    }
+        Ok((Err(failure), _)) | Err(failure) => return Err(stop(ticket, failure)),
+    };
     if found.by_alias {
         ticket.notes.push(format!(
             "({} is an old name that will go away; the tool is called {} now.)",
@@ -49,7 +51,7 @@ pub(super) async fn look_up(
     Ok(Found {
         ticket,
         tool: found.tool,
-        schema: found.schema,
+        schema,
         unseen: found.deferred_unloaded,
     })
 }

@@ -7,6 +7,7 @@ use toolbay_contract::{Failure, Tool};
 
 use super::lookup::Found;
 use super::{Stage, Stopped, Ticket};
+use crate::pool::Compiled;
 use crate::schema::Schema;
 
 /// A call whose input has the right shape.
@@ -14,7 +15,7 @@ pub(crate) struct Shaped {
     pub(super) ticket: Ticket,
     pub(crate) tool: Arc<dyn Tool>,
     pub(crate) input: Value,
-    pub(super) schema: Arc<Result<Schema, String>>,
+    pub(super) schema: Compiled,
 }
 
 impl Found {

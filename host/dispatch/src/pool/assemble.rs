@@ -1,11 +1,11 @@
 //! Which tools make the pool, and in which order.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, OnceLock, RwLock};
+use std::sync::{Arc, RwLock};
 
 use toolbay_contract::{Origin, Tool};
 
-use super::{Pool, PoolSetting, Slot};
+use super::{LazySchema, Pool, PoolSetting, Slot};
 
 impl Pool {
     /// Makes a pool, and says what is wrong with the tools that were left out of it or
@@ -44,10 +44,8 @@ impl Pool {
                 ));
             } else if is_usable(&*tool, setting) {
                 pool.by_name.insert(name, pool.slots.len());
-                pool.slots.push(Slot {
-                    tool,
-                    schema: OnceLock::new(),
-                });
+                let schema = LazySchema::of(tool.clone());
+                pool.slots.push(Slot { tool, schema });
             }
         }
         pool.give_aliases(&all_names, &mut problems);

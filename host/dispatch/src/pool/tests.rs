@@ -240,16 +240,11 @@ fn a_schema_is_compiled_once_and_a_bad_one_harms_its_tool_alone() {
         FakeTool::named("Good"),
     ]);
     let (one, two) = (pool.find("Good").unwrap(), pool.find("Good").unwrap());
-    assert!(one.schema.is_ok() && Arc::ptr_eq(&one.schema, &two.schema));
-    let error = pool
-        .find("Bad")
-        .unwrap()
-        .schema
-        .as_ref()
-        .as_ref()
-        .err()
-        .cloned();
-    assert!(error.unwrap().contains("refers to"));
+    let (first, second) = (one.schema.get(), two.schema.get());
+    assert!(first.is_ok() && Arc::ptr_eq(&first, &second));
+    let bad = pool.find("Bad").unwrap().schema.get();
+    let error = bad.as_ref().as_ref().err();
+    assert!(error.is_some_and(|error| error.contains("refers to")));
 }
 
 #[test]
