@@ -183,3 +183,6 @@ async fn unless_killed<T>(
         done = work => Ok(done),
     }
 }
+
+#[cfg(test)]
+mod tests;
