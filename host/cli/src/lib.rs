@@ -15,6 +15,7 @@ pub mod places;
 pub mod prompt;
 pub mod session_file;
 pub mod settings;
+pub mod spinner;
 pub mod style;
 pub mod tour;
 pub mod view;

@@ -7,6 +7,7 @@ use toolbay_contract::BoxFuture;
 use toolbay_dispatch::{Answer, Approver, PermissionQuestion};
 use toolbay_policy::Access;
 
+use crate::spinner::Quiet;
 use crate::style::Style;
 use crate::view::{draw, harmless};
 
@@ -25,7 +26,11 @@ impl Approver for Terminal {
     fn ask(&self, question: PermissionQuestion) -> BoxFuture<'_, Answer> {
         Box::pin(async move {
             let _turn = self.turn.lock().await;
-            let asked = tokio::task::spawn_blocking(move || ask(&question)).await;
+            let asked = tokio::task::spawn_blocking(move || {
+                let _quiet = Quiet::please();
+                ask(&question)
+            })
+            .await;
             asked.unwrap_or_else(|error| Answer::No {
                 reason: format!("the question could not be asked: {error}"),
             })

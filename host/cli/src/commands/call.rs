@@ -15,6 +15,7 @@ use crate::args::Common;
 use crate::compose::{Bay, Wishes};
 use crate::places::Places;
 use crate::session_file::{SessionFile, fresh};
+use crate::spinner::Spinner;
 use crate::style::Style;
 use crate::view::{draw, harmless};
 
@@ -56,7 +57,9 @@ pub(super) async fn run(common: Common, call: Call) -> anyhow::Result<ExitCode> 
         name: call.name,
         input: input.clone(),
     };
+    let spinner = Spinner::start(block.name.clone());
     let result = bay.dispatch.run(block, kill.below()).await;
+    drop(spinner);
     if let Some(file) = &file {
         file.save(&bay.session)?;
     }

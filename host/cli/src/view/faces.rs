@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use toolbay_contract::{Failure, ToolUse, View};
@@ -13,20 +14,41 @@ use toolbay_dispatch::{Pool, ToolResult, real_path};
 use toolbay_policy::SubjectKind;
 
 use super::{draw, harmless};
+use crate::spinner::elapsed_text;
 use crate::style::Style;
 
 /// So many calls of one tool in a row are shown as one.
 const A_ROW: usize = 5;
 /// Lines of a result that are shown.
 const SHOWN_LINES: usize = 40;
+/// A call that takes longer says how long it took.
+const LONG: Duration = Duration::from_secs(1);
 
 /// Calls that are not shown yet.
 #[derive(Default)]
 pub struct Faces {
-    /// Inputs of calls under way, by id, as people see them.
-    inputs: HashMap<String, Arc<str>>,
+    /// Calls under way, by id.
+    calls: HashMap<String, Call>,
     /// Good results of one tool in a row.
-    row: Vec<(ToolResult, Arc<str>)>,
+    row: Vec<(ToolResult, Call)>,
+}
+
+/// A call as people see it.
+#[derive(Clone)]
+struct Call {
+    input: Arc<str>,
+    since: Instant,
+    took: Duration,
+}
+
+impl Call {
+    fn new(input: &Value) -> Self {
+        Self {
+            input: input.to_string().into(),
+            since: Instant::now(),
+            took: Duration::ZERO,
+        }
+    }
 }
 
 impl Faces {
@@ -42,27 +64,27 @@ impl Faces {
                 }
             }
         }
-        self.inputs
-            .insert(block.id.clone(), input.to_string().into());
+        self.calls.insert(block.id.clone(), Call::new(&input));
     }
 
     /// A call has its result; answers with what can be shown now.
     pub async fn result(&mut self, pool: &Pool, result: ToolResult) -> Option<String> {
-        let empty = || Arc::from("{}");
-        let input = self.inputs.remove(&result.id).unwrap_or_else(empty);
+        let known = self.calls.remove(&result.id);
+        let mut call = known.unwrap_or_else(|| Call::new(&Value::Null));
+        call.took = call.since.elapsed();
         let continues = self
             .row
             .last()
             .is_none_or(|(last, _)| last.tool == result.tool);
         if !result.is_error && continues {
-            self.row.push((result, input));
+            self.row.push((result, call));
             return None;
         }
         let before = self.rest(pool).await;
         let now = if result.is_error {
-            Some(face(pool, &result, &input).await)
+            Some(face(pool, &result, &call).await)
         } else {
-            self.row.push((result, input));
+            self.row.push((result, call));
             None
         };
         let lines: Vec<String> = before.into_iter().chain(now).collect();
@@ -76,22 +98,23 @@ impl Faces {
         if row.len() >= A_ROW
             && let Some(found) = pool.find(tool)
         {
-            let inputs: Vec<Arc<str>> = row.iter().map(|(_, input)| input.clone()).collect();
+            let inputs: Vec<Arc<str>> = row.iter().map(|(_, call)| call.input.clone()).collect();
             if let Some(view) = found.tool.render_grouped(&inputs).await {
                 let style = Style::for_output();
                 return Some(format!("{} {}", style.good("✓"), draw(&view, style)));
             }
         }
         let mut faces = Vec::new();
-        for (result, input) in &row {
-            faces.push(face(pool, result, input).await);
+        for (result, call) in &row {
+            faces.push(face(pool, result, call).await);
         }
         Some(faces.join("\n"))
     }
 }
 
 /// One call and what came of it.
-async fn face(pool: &Pool, result: &ToolResult, input: &Arc<str>) -> String {
+async fn face(pool: &Pool, result: &ToolResult, call: &Call) -> String {
+    let input = &call.input;
     let style = Style::for_output();
     let mark = if result.is_error {
         style.bad("✗")
@@ -119,7 +142,14 @@ async fn face(pool: &Pool, result: &ToolResult, input: &Arc<str>) -> String {
         (None, Some(outcome)) if !result.is_error => tool.render_result(input, outcome).await,
         _ => View::Plain(harmless(&result.text())),
     };
-    format!("{mark} {}\n{}", style.note(&used), cut(&draw(&came, style)))
+    // Only what took long is worth a number.
+    let took = if call.took > LONG {
+        style.dim(&format!("  {}", elapsed_text(call.took)))
+    } else {
+        String::new()
+    };
+    let came = cut(&draw(&came, style));
+    format!("{mark} {}{took}\n{came}", style.note(&used))
 }
 
 fn cut(text: &str) -> String {
