@@ -38,6 +38,24 @@ macro_rules! ask {
     }};
 }
 
+/// Lets the tool draw; `None` from the function around it if it cannot.
+macro_rules! draw {
+    ($plugin:ident, |$guest:ident, $store:ident| $question:expr) => {{
+        let loaded = $plugin.loaded().await?;
+        let Some(render) = &loaded.linked.render else {
+            return Ok(None);
+        };
+        ask!(
+            $plugin,
+            loaded,
+            render,
+            Phase::Render,
+            None,
+            |$guest, $store| $question
+        )
+    }};
+}
+
 impl Plugin {
     /// What a question is asked with: no files unless it may look at them.
     fn looking(&self, environment: Option<&CallEnvironment>) -> Purpose {
@@ -200,12 +218,8 @@ impl Plugin {
     }
 
     pub(super) async fn ask_use_view(&self, input: &str) -> Result<Option<View>, Failure> {
-        let loaded = self.loaded().await?;
-        let Some(render) = &loaded.linked.render else {
-            return Ok(None);
-        };
         let input = &input.to_owned();
-        let view = ask!(self, loaded, render, Phase::Render, None, |guest, store| {
+        let view = draw!(self, |guest, store| {
             guest.call_render_use(&mut *store, input)
         });
         Ok(Some(convert::view(view)))
@@ -216,13 +230,9 @@ impl Plugin {
         input: &str,
         outcome: &Outcome,
     ) -> Result<Option<View>, Failure> {
-        let loaded = self.loaded().await?;
-        let Some(render) = &loaded.linked.render else {
-            return Ok(None);
-        };
         let input = &input.to_owned();
         let outcome = &convert::outcome_to_wire(outcome);
-        let view = ask!(self, loaded, render, Phase::Render, None, |guest, store| {
+        let view = draw!(self, |guest, store| {
             guest.call_render_result(&mut *store, input, outcome)
         });
         Ok(Some(convert::view(view)))
@@ -233,12 +243,8 @@ impl Plugin {
         input: &str,
         reason: &str,
     ) -> Result<Option<View>, Failure> {
-        let loaded = self.loaded().await?;
-        let Some(render) = &loaded.linked.render else {
-            return Ok(None);
-        };
         let (input, reason) = (&input.to_owned(), &reason.to_owned());
-        let view = ask!(self, loaded, render, Phase::Render, None, |guest, store| {
+        let view = draw!(self, |guest, store| {
             guest.call_render_rejected(&mut *store, input, reason)
         });
         Ok(Some(convert::view(view)))
@@ -249,13 +255,9 @@ impl Plugin {
         input: &str,
         error: &Failure,
     ) -> Result<Option<View>, Failure> {
-        let loaded = self.loaded().await?;
-        let Some(render) = &loaded.linked.render else {
-            return Ok(None);
-        };
         let input = &input.to_owned();
         let error = &convert::failure_to_wire(error);
-        let view = ask!(self, loaded, render, Phase::Render, None, |guest, store| {
+        let view = draw!(self, |guest, store| {
             guest.call_render_error(&mut *store, input, error)
         });
         Ok(Some(convert::view(view)))
@@ -265,12 +267,8 @@ impl Plugin {
         &self,
         inputs: &[Arc<str>],
     ) -> Result<Option<View>, Failure> {
-        let loaded = self.loaded().await?;
-        let Some(render) = &loaded.linked.render else {
-            return Ok(None);
-        };
         let inputs: &[String] = &inputs.iter().map(ToString::to_string).collect::<Vec<_>>();
-        let view = ask!(self, loaded, render, Phase::Render, None, |guest, store| {
+        let view = draw!(self, |guest, store| {
             guest.call_render_grouped(&mut *store, inputs)
         });
         Ok(view.map(convert::view))
