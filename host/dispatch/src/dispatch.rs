@@ -15,7 +15,7 @@ use crate::approve::Approver;
 use crate::begin::Begin;
 use crate::denials::Denials;
 use crate::executor::Manners;
-use crate::hooks::{HookedCall, Hooks};
+use crate::hooks::{After, Before, Ending, HookedCall, Hooks};
 use crate::lifecycle::{Ticket, live};
 use crate::pool::Pool;
 use crate::result::ToolResult;
@@ -192,13 +192,32 @@ impl Dispatch {
         }
     }
 
-    /// The call as hooks see it.
-    pub(crate) fn hooked_call(
+    /// What hooks say before a call.
+    pub(crate) async fn before(&self, ticket: &Ticket, tool: &dyn Tool, input: &Value) -> Before {
+        if self.hooks.is_empty() {
+            return Before::default();
+        }
+        let call = self.hooked_call(ticket, tool, input);
+        self.hooks.before(&call).await
+    }
+
+    /// What hooks say after a call. How it ended is put into words for hooks alone.
+    pub(crate) async fn after(
         &self,
         ticket: &Ticket,
         tool: &dyn Tool,
         input: &Value,
-    ) -> HookedCall {
+        ending: impl FnOnce() -> Ending,
+    ) -> After {
+        if self.hooks.is_empty() {
+            return After::default();
+        }
+        let call = self.hooked_call(ticket, tool, input);
+        self.hooks.after(&call, &ending()).await
+    }
+
+    /// The call as hooks see it.
+    fn hooked_call(&self, ticket: &Ticket, tool: &dyn Tool, input: &Value) -> HookedCall {
         let HookSetting {
             session_id,
             permission_mode,
@@ -224,10 +243,6 @@ impl Dispatch {
 
     pub(crate) fn approver(&self) -> &dyn Approver {
         &*self.approver
-    }
-
-    pub(crate) fn hooks(&self) -> &Hooks {
-        &self.hooks
     }
 
     pub(crate) fn denials(&self) -> &Denials {

@@ -22,8 +22,7 @@ pub(crate) struct Permitted {
 
 impl Hooked {
     pub(crate) async fn permission(self, dispatch: &Dispatch) -> Result<Permitted, Box<Stopped>> {
-        let environment = self.ticket.environment.clone();
-        match unless_killed(&environment, self.decide(dispatch)).await {
+        match unless_killed(&self.ticket.environment, self.decide(dispatch)).await {
             Ok(Ok(permit)) => Ok(Permitted {
                 ticket: self.ticket,
                 tool: self.tool,

@@ -19,18 +19,20 @@ impl Kept {
             persisted,
             outcome,
         } = self;
-        let ending = if outcome.failed {
-            Ending::Failure {
-                error: Content::texts(&content),
-                interrupted: false,
-            }
-        } else {
-            Ending::Success {
-                response: response(&content, outcome.structured.as_deref()),
+        let ending = || {
+            if outcome.failed {
+                Ending::Failure {
+                    error: Content::texts(&content),
+                    interrupted: false,
+                }
+            } else {
+                Ending::Success {
+                    response: response(&content, outcome.structured.as_deref()),
+                }
             }
         };
-        let call = dispatch.hooked_call(&ticket, &*tool, &input);
-        let after = in_stage(Stage::PostHooks, dispatch.hooks().after(&call, &ending)).await;
+        let hooks = dispatch.after(&ticket, &*tool, &input, ending);
+        let after = in_stage(Stage::PostHooks, hooks).await;
         let output = take(&mut ticket, after);
         // Only what comes from elsewhere may be rewritten; a tool of ours has its
         // result mapped already, and what it did stays said.
@@ -70,13 +72,12 @@ impl Stopped {
             name.clone_from(&known.info().name);
             // Only a call that ran has failed in the eyes of a hook.
             if stage == Stage::Call {
-                let ending = Ending::Failure {
+                let ending = || Ending::Failure {
                     error: failure.to_string(),
                     interrupted: matches!(failure, Failure::Killed(_)),
                 };
-                let call = dispatch.hooked_call(&ticket, &*known, &input);
-                let after =
-                    in_stage(Stage::PostHooks, dispatch.hooks().after(&call, &ending)).await;
+                let hooks = dispatch.after(&ticket, &*known, &input, ending);
+                let after = in_stage(Stage::PostHooks, hooks).await;
                 take(&mut ticket, after);
             }
         }

@@ -31,17 +31,15 @@ impl Reviewed {
             schema,
             mut checked,
         } = self;
-        let environment = ticket.environment.clone();
-        let taken = |checked: &Checked| {
+        let taken = |ticket: &Ticket, checked: &Checked| {
             let declared = &tool.info().subjects;
-            subjects(declared, &checked.input, &environment.working_directory)
+            let cwd = &ticket.environment.working_directory;
+            subjects(declared, &checked.input, cwd)
         };
-        let mut found = taken(&checked);
-        let call = dispatch.hooked_call(&ticket, &*tool, &checked.input);
-        let hooks = dispatch.hooks().before(&call);
-        let (before, mut study) = tokio::join!(unless_killed(&environment, hooks), async {
-            Study::of(&found)
-        });
+        let mut found = taken(&ticket, &checked);
+        let hooks = dispatch.before(&ticket, &*tool, &checked.input);
+        let hooks = unless_killed(&ticket.environment, hooks);
+        let (before, mut study) = tokio::join!(hooks, async { Study::of(&found) });
         let stop = |ticket, failure, input| {
             Stopped::at(
                 Stage::PreHooks,
@@ -70,11 +68,11 @@ impl Reviewed {
                 Ok(shaped) => shaped,
                 Err(failure) => return Err(stop(ticket, by_a_hook(failure), checked.input)),
             };
-            checked = match check(&*tool, &schema, shaped, &environment).await {
+            checked = match check(&*tool, &schema, shaped, &ticket.environment).await {
                 Ok(checked) => checked,
                 Err(failure) => return Err(stop(ticket, by_a_hook(failure), checked.input)),
             };
-            found = taken(&checked);
+            found = taken(&ticket, &checked);
             study = Study::of(&found);
         }
         Ok(Hooked {
