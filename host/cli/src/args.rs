@@ -38,6 +38,10 @@ pub struct Common {
     /// Deny what this rule covers
     #[arg(long, global = true, value_name = "RULE")]
     pub deny: Vec<String>,
+    /// Run the hooks in this project's own settings too; they are commands that whoever
+    /// wrote the project chose, so look at them first
+    #[arg(long, global = true)]
+    pub project_hooks: bool,
     /// Offer the few tools that every coding task needs, and no others
     #[arg(long, global = true)]
     pub simple: bool,

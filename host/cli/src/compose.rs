@@ -17,7 +17,7 @@ use crate::args::Common;
 use crate::audit::Events;
 use crate::builtin::{Builtin, DEMOS, PLUGINS};
 use crate::places::{Places, hook_environment};
-use crate::settings::{CommandLineRules, Settings, own_files};
+use crate::settings::{CommandLine, Settings, own_files};
 
 /// A tool that says so of itself is offered in simple mode.
 const SIMPLE: &str = "simple";
@@ -87,10 +87,11 @@ impl Bay {
             wishes,
         } = ingredients;
         let cwd = working_directory(&common)?;
-        let given = CommandLineRules {
+        let given = CommandLine {
             allow: common.allow.clone(),
             ask: common.ask.clone(),
             deny: common.deny.clone(),
+            project_hooks: common.project_hooks,
         };
         let settings = Settings::load(&cwd, &places, &given)?;
         let roots = roots(&cwd, &common, &settings)?;
@@ -99,7 +100,7 @@ impl Bay {
             cache_max_bytes: 0,
             on_compile,
         })?;
-        let mut problems = Vec::new();
+        let mut problems = settings.problems.clone();
         let tools = open_tools(&runtime, &common, &settings, wishes.demos, &mut problems).await?;
 
         let mut closed = own_files(&places);

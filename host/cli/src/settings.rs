@@ -51,33 +51,47 @@ pub struct Settings {
     pub limits: BTreeMap<String, Limits>,
     pub plugins: Vec<PathBuf>,
     pub hooks: Hooks,
+    /// What was left out, and why.
+    pub problems: Vec<String>,
     /// The files that were read.
     pub sources: Vec<PathBuf>,
 }
 
-/// Rules given on the command line.
+/// Whose word a settings file is, as far as commands go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    Trusted,
+    Project,
+}
+
+/// What was given on the command line.
 #[derive(Debug, Default, Clone)]
-pub struct CommandLineRules {
+pub struct CommandLine {
     pub allow: Vec<String>,
     pub ask: Vec<String>,
     pub deny: Vec<String>,
+    /// The person has looked at the project's hooks.
+    pub project_hooks: bool,
 }
 
 impl Settings {
     /// Reads the user's and the project's files, then the command line.
-    pub fn load(cwd: &Path, places: &Places, given: &CommandLineRules) -> anyhow::Result<Self> {
+    pub fn load(cwd: &Path, places: &Places, given: &CommandLine) -> anyhow::Result<Self> {
         let mut settings = Self::default();
         let user = places
             .home
             .as_ref()
             .map(|home| home.join(".toolbay/settings.json"));
-        let files = [
-            user,
-            Some(cwd.join(".toolbay/settings.json")),
-            Some(cwd.join(".toolbay/settings.local.json")),
-        ];
-        for file in files.into_iter().flatten() {
-            settings.read(&file, cwd, places)?;
+        if let Some(file) = user {
+            settings.read(&file, Origin::Trusted, cwd, places)?;
+        }
+        let origin = if given.project_hooks {
+            Origin::Trusted
+        } else {
+            Origin::Project
+        };
+        for name in [".toolbay/settings.json", ".toolbay/settings.local.json"] {
+            settings.read(&cwd.join(name), origin, cwd, places)?;
         }
         let anchors = anchors(cwd, cwd, places);
         let parse = |texts: &[String]| -> anyhow::Result<Vec<Rule>> {
@@ -92,7 +106,13 @@ impl Settings {
         Ok(settings)
     }
 
-    fn read(&mut self, file: &Path, cwd: &Path, places: &Places) -> anyhow::Result<()> {
+    fn read(
+        &mut self,
+        file: &Path,
+        origin: Origin,
+        cwd: &Path,
+        places: &Places,
+    ) -> anyhow::Result<()> {
         let text = match std::fs::read_to_string(file) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
@@ -120,8 +140,20 @@ impl Settings {
         self.plugins.extend(raw.plugins.into_iter().map(absolute));
         self.limits.extend(raw.limits);
         if let Some(hooks) = &raw.hooks {
-            let hooks = Hooks::parse(hooks, &file.display().to_string())?;
-            self.hooks = std::mem::take(&mut self.hooks).and(hooks);
+            let name = file.display().to_string();
+            let hooks = Hooks::parse(hooks, &name)?;
+            match (origin, hooks.is_empty()) {
+                (_, true) => {}
+                (Origin::Trusted, false) => {
+                    self.hooks = std::mem::take(&mut self.hooks).and(hooks);
+                }
+                // Commands that run without a question must not come with a download.
+                (Origin::Project, false) => self.problems.push(format!(
+                    "the hooks in {name} are not run: a project's settings are written by whoever \
+                     made the project; look at them, then pass --project-hooks, or put them into \
+                     your own settings"
+                )),
+            }
         }
         self.sources.push(file.to_path_buf());
         Ok(())
@@ -176,7 +208,7 @@ mod tests {
             ("{", "line 1"),
         ] {
             std::fs::write(&file, text).unwrap();
-            let error = Settings::load(&root, &places, &CommandLineRules::default()).unwrap_err();
+            let error = Settings::load(&root, &places, &CommandLine::default()).unwrap_err();
             let error = format!("{error:#}");
             assert!(error.contains(part), "{error}");
             assert!(error.contains("settings.json"), "{error}");
@@ -186,10 +218,36 @@ mod tests {
             r#"{"permissions": {"deny": ["T(/x)"]}, "limits": {"T": {"call-ms": 5}}}"#,
         )
         .unwrap();
-        let settings = Settings::load(&root, &places, &CommandLineRules::default()).unwrap();
+        let settings = Settings::load(&root, &places, &CommandLine::default()).unwrap();
         assert_eq!(settings.rules.deny.len(), 1);
         assert_eq!(settings.limits_of("T").call_ms, 5);
         assert_eq!(settings.limits_of("U"), Limits::default());
+
+        // A project's commands run only for somebody who says so.
+        std::fs::write(
+            &file,
+            r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "true"}]}]}}"#,
+        )
+        .unwrap();
+        for project_hooks in [false, true] {
+            let given = CommandLine {
+                project_hooks,
+                ..CommandLine::default()
+            };
+            let settings = Settings::load(&root, &places, &given).unwrap();
+            assert_eq!(settings.hooks.is_empty(), !project_hooks);
+            assert_eq!(settings.problems.is_empty(), project_hooks);
+        }
+        // The person's own run without a word.
+        std::fs::rename(root.join(".toolbay"), root.join("own")).unwrap();
+        std::fs::create_dir(root.join("home")).unwrap();
+        std::fs::rename(root.join("own"), root.join("home/.toolbay")).unwrap();
+        let places = Places {
+            home: Some(root.join("home")),
+            ..places
+        };
+        let settings = Settings::load(&root, &places, &CommandLine::default()).unwrap();
+        assert!(!settings.hooks.is_empty() && settings.problems.is_empty());
         std::fs::remove_dir_all(root).unwrap();
     }
 }

@@ -84,7 +84,7 @@ fn pre_hooks_a_hook_that_forbids_and_one_that_spoils_the_input() {
         {"matcher": "Grep", "hooks": [{"type": "command", "command": spoil}]},
     ]}});
     project.file(".toolbay/settings.json", hooks.to_string());
-    let mut talk = Talk::start(&project, &[]);
+    let mut talk = Talk::start(&project, &["--project-hooks"]);
     let result = talk.call("Read", json!({"file_path": "a.txt"}));
     fails(
         &result,
@@ -108,6 +108,29 @@ fn pre_hooks_a_hook_that_forbids_and_one_that_spoils_the_input() {
         text(&result).contains("a hook changed the input, and what it made of it is refused"),
         "{result}"
     );
+    talk.close();
+}
+
+#[test]
+fn pre_hooks_of_a_project_do_not_run_unless_somebody_says_so() {
+    let project = Project::new();
+    project.file("a.txt", "one\n");
+    let hooks = json!({"hooks": {"PreToolUse": [
+        {"hooks": [{"type": "command", "command": "touch ran"}]},
+    ]}});
+    let settings = project.file(".toolbay/settings.json", hooks.to_string());
+    let mut talk = Talk::start(&project, &[]);
+    let problem = talk.ready["problems"][0].as_str().unwrap().to_owned();
+    assert!(problem.contains("--project-hooks"), "{problem}");
+    let read = json!({"file_path": "a.txt"});
+    assert_eq!(talk.call("Read", read.clone())["is_error"], false);
+    assert!(!project.root().join("ran").exists());
+    talk.close();
+    // The same file as the person's own settings is their own word.
+    std::fs::rename(settings, project.user_settings()).unwrap();
+    let mut talk = Talk::start(&project, &[]);
+    assert_eq!(talk.call("Read", read)["is_error"], false);
+    assert!(project.root().join("ran").exists());
     talk.close();
 }
 
@@ -285,7 +308,7 @@ fn post_hooks_add_to_the_result_and_may_stop_the_conversation() {
         "PostToolUseFailure": [{"hooks": [{"type": "command", "command": failed}]}],
     }});
     project.file(".toolbay/settings.json", hooks.to_string());
-    let mut talk = Talk::start(&project, &[]);
+    let mut talk = Talk::start(&project, &["--project-hooks"]);
     let result = talk.call("Read", json!({"file_path": "a.txt"}));
     assert_eq!(result["is_error"], false, "{result}");
     assert_eq!(

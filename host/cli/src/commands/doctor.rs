@@ -10,7 +10,7 @@ use crate::args::Common;
 use crate::builtin::PLUGINS;
 use crate::compose::working_directory;
 use crate::places::Places;
-use crate::settings::{CommandLineRules, Settings};
+use crate::settings::{CommandLine, Settings};
 use crate::style::Style;
 
 /// One thing that was looked at.
@@ -125,7 +125,7 @@ fn engine(places: &Places) -> Check {
 
 fn settings(common: &Common, places: &Places) -> Check {
     let loaded = working_directory(common)
-        .and_then(|cwd| Settings::load(&cwd, places, &CommandLineRules::default()));
+        .and_then(|cwd| Settings::load(&cwd, places, &CommandLine::default()));
     match loaded {
         Err(error) => bad("settings", format!("{error:#}")),
         Ok(settings) if settings.sources.is_empty() => Check {
