@@ -107,8 +107,28 @@ pub enum Command {
     },
     /// Say what a component is and what it could do at most
     Inspect { file: PathBuf },
+    /// What does this bash text do? The validator on its own
+    Shell {
+        #[command(subcommand)]
+        command: ShellCommand,
+    },
     /// Say what this machine offers, and what is wrong
     Doctor,
     /// Print completions for a shell
     Completions { shell: clap_complete::Shell },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ShellCommand {
+    /// Say whether a script only reads, and why not; exits with 0 if it does, with 1 if not
+    Check {
+        /// The script; `-` reads it from standard input
+        #[arg(required_unless_present = "jsonl")]
+        script: Option<String>,
+        /// Read lines {"id","command"} from standard input and answer each with a line
+        #[arg(long, conflicts_with = "script")]
+        jsonl: bool,
+    },
+    /// List all checks with their numbers
+    Checks,
 }

@@ -8,6 +8,7 @@ use crate::paths::{Closed, PathAccess, PathRules};
 use crate::permit::{Access, Permit, zones};
 use crate::rule::{Rule, Rules};
 use crate::study::Study;
+use toolbay_shell::Place;
 
 /// The rules and roots of a session, ready to decide.
 #[derive(Debug, Clone)]
@@ -28,7 +29,8 @@ pub struct Request {
     pub reach: Reach,
     pub opinion: Opinion,
     pub hooks: HookWord,
-    /// What the commands among the subjects do. One that lacks is looked at anew.
+    /// What the commands among the subjects do; see [`Policy::study`]. If one lacks, all are
+    /// looked at anew.
     pub study: Study,
 }
 
@@ -87,13 +89,18 @@ impl Policy {
 
     /// Decides. Deny beats ask beats allow; a claim of read-only spares the
     /// question because such a call cannot write.
-    pub fn decide(&self, request: Request) -> Decision {
+    pub fn decide(&self, mut request: Request) -> Decision {
+        if !request.study.covers(&request.subjects) {
+            let root = self.roots.first().cloned().unwrap_or_default();
+            request.study = self.study(&request.subjects, &root);
+        }
         let tool = &*request.tool;
         let subjects = &request.subjects;
+        let study = &request.study;
         let find = |rules: &[Rule]| {
             rules
                 .iter()
-                .find(|rule| rule.touches(tool, subjects))
+                .find(|rule| rule.touches(tool, subjects, study))
                 .map(|rule| rule.text().to_owned())
         };
 
@@ -119,6 +126,16 @@ impl Policy {
         }
         let must_ask = find(&self.rules.ask)
             .map(|rule| format!("the ask rule `{rule}` covers it"))
+            .or_else(|| {
+                let always = study.always_asks()?;
+                Some(format!("no rule can allow this: {always}"))
+            })
+            .or_else(|| {
+                let rule = self.unsure_rule(&request)?;
+                Some(format!(
+                    "it runs something that cannot be named, and `{rule}` may forbid it"
+                ))
+            })
             .or_else(|| match &request.hooks {
                 HookWord::Ask(reason) => Some(format!("a hook wants you to decide: {reason}")),
                 HookWord::None | HookWord::Allow(_) | HookWord::Deny(_) => None,
@@ -134,12 +151,7 @@ impl Policy {
             let reason = format!("a hook allows it: {reason}");
             return Decision::Allow(self.permit(request, reason));
         }
-        if let Some(rule) = self
-            .rules
-            .allow
-            .iter()
-            .find(|rule| rule.covers_all(tool, subjects))
-        {
+        if let Some(rule) = self.rules.allow(tool, subjects, study) {
             let reason = format!("the allow rule `{}` covers it", rule.text());
             return Decision::Allow(self.permit(request, reason));
         }
@@ -148,7 +160,7 @@ impl Policy {
             return self.ask(request, reason);
         }
         if request.claims.read_only {
-            if let Some(doubt) = doubt(&request) {
+            if let Some(doubt) = study.doubt() {
                 let reason = format!("its command may change things: {doubt}");
                 return self.ask(request, reason);
             }
@@ -177,6 +189,23 @@ impl Policy {
     pub fn removed_by(&self, tool: &str) -> Option<&str> {
         let mut rules = self.rules.deny.iter();
         rules.find(|rule| rule.removes(tool)).map(Rule::text)
+    }
+
+    /// Looks at the commands among the subjects, as if run in this folder.
+    pub fn study(&self, subjects: &[Subject], working_directory: &Path) -> Study {
+        let place = Place::new(working_directory).with_roots(self.roots.iter().cloned());
+        Study::of(subjects, &place)
+    }
+
+    /// A deny rule about commands, when not all that runs can be named.
+    fn unsure_rule(&self, request: &Request) -> Option<&str> {
+        if !request.study.is_opaque() {
+            return None;
+        }
+        let mut rules = self.rules.deny.iter();
+        rules
+            .find(|rule| rule.may_name_a_command_of(&request.tool))
+            .map(Rule::text)
     }
 
     fn forbidden_path<'a>(&'a self, request: &'a Request) -> Option<(&'a Path, &'a str)> {
@@ -238,17 +267,6 @@ impl Policy {
     }
 }
 
-/// Why a command among the subjects is not plainly one that only reads. A tool's
-/// claim about a command is not enough: the host reads it too.
-fn doubt(request: &Request) -> Option<String> {
-    let is_command = |subject: &&Subject| matches!(subject, Subject::Command(_));
-    let commands = request.subjects.iter().filter(is_command).count();
-    if request.study.len() == commands {
-        return request.study.doubt().map(str::to_owned);
-    }
-    Study::of(&request.subjects).doubt().map(str::to_owned)
-}
-
 fn paths_of(subjects: &[Subject]) -> impl Iterator<Item = &Path> {
     subjects.iter().filter_map(|subject| match subject {
         Subject::Path(path) => Some(path.as_path()),
@@ -256,5 +274,7 @@ fn paths_of(subjects: &[Subject]) -> impl Iterator<Item = &Path> {
     })
 }
 
+#[cfg(test)]
+mod commands;
 #[cfg(test)]
 mod tests;

@@ -9,6 +9,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 mod claims;
+mod command;
 mod decide;
 mod paths;
 mod permit;
@@ -22,3 +23,4 @@ pub use paths::{Closed, PathAccess, PathRules};
 pub use permit::{Access, Permit};
 pub use rule::{Anchors, Rule, RuleError, Rules};
 pub use study::Study;
+pub use toolbay_shell::Place;

@@ -9,6 +9,8 @@ use globset::{GlobBuilder, GlobMatcher};
 use thiserror::Error;
 
 use crate::claims::Subject;
+use crate::command::CommandPattern;
+use crate::study::Study;
 
 /// One rule, parsed and ready to match.
 #[derive(Debug, Clone)]
@@ -22,6 +24,7 @@ pub struct Rule {
 struct Content {
     text: String,
     path: Option<GlobMatcher>,
+    command: CommandPattern,
 }
 
 /// Why a rule does not parse.
@@ -126,26 +129,75 @@ impl Rule {
         self.content.is_none() && self.names(tool)
     }
 
-    /// Whether the rule covers *some* subject: what a deny or ask rule needs.
-    pub(crate) fn touches(&self, tool: &str, subjects: &[Subject]) -> bool {
+    /// Whether the rule covers *some* subject: what a deny or ask rule needs. In a command it
+    /// looks for everything that is mentioned.
+    pub(crate) fn touches(&self, tool: &str, subjects: &[Subject], study: &Study) -> bool {
         self.names(tool)
             && match &self.content {
                 None => true,
-                Some(content) => subjects.iter().any(|subject| content.covers(subject)),
+                Some(content) => subjects
+                    .iter()
+                    .any(|subject| content.touches(subject, study)),
             }
     }
 
-    /// Whether the rule covers *every* subject: what an allow rule needs. A rule
-    /// with content never covers a call without subjects.
-    pub(crate) fn covers_all(&self, tool: &str, subjects: &[Subject]) -> bool {
-        self.names(tool)
-            && match &self.content {
-                None => true,
-                Some(content) => {
-                    !subjects.is_empty() && subjects.iter().all(|subject| content.covers(subject))
-                }
-            }
+    /// Whether the rule speaks about commands of this tool, so that one which cannot be
+    /// named may be meant.
+    pub(crate) fn may_name_a_command_of(&self, tool: &str) -> bool {
+        self.names(tool) && self.content.is_some()
     }
+}
+
+impl Rules {
+    /// The allow rule that covers the call, or the first of several that cover it together:
+    /// every subject, and of a script every command that does not only read. A rule with
+    /// content never covers a call without subjects.
+    pub(crate) fn allow(&self, tool: &str, subjects: &[Subject], study: &Study) -> Option<&Rule> {
+        let candidates: Vec<&Rule> = self.allow.iter().filter(|rule| rule.names(tool)).collect();
+        if let Some(whole) = candidates.iter().find(|rule| rule.content.is_none()) {
+            return Some(whole);
+        }
+        let mut used = None;
+        for subject in subjects {
+            let covering = covering(&candidates, subject, study)?;
+            used = used.or(covering);
+        }
+        used
+    }
+}
+
+/// Whether the subject is covered, and by which rule first; a script that only reads needs
+/// none.
+fn covering<'a>(
+    candidates: &[&'a Rule],
+    subject: &Subject,
+    study: &Study,
+) -> Option<Option<&'a Rule>> {
+    let find = |is_covered: &dyn Fn(&Content) -> bool| {
+        candidates
+            .iter()
+            .copied()
+            .find(|rule| rule.content.as_ref().is_some_and(is_covered))
+    };
+    let Subject::Command(script) = subject else {
+        return find(&|content| content.covers(subject)).map(Some);
+    };
+    if let Some(every) = find(&|content| content.command == CommandPattern::Every) {
+        return Some(Some(every));
+    }
+    let report = study.on(script)?;
+    if !report.may_be_allowed_by_parts() {
+        return None;
+    }
+    let mut used = None;
+    for command in &report.commands {
+        match find(&|content| content.command.covers(command)) {
+            Some(rule) => used = used.or(Some(rule)),
+            None if command.is_read_only() => {}
+            None => return None,
+        }
+    }
+    Some(used)
 }
 
 impl Content {
@@ -173,7 +225,18 @@ impl Content {
         Ok(Self {
             text: inner.into(),
             path,
+            command: CommandPattern::parse(inner),
         })
+    }
+
+    /// Whether it covers the subject, or something that a command mentions.
+    fn touches(&self, subject: &Subject, study: &Study) -> bool {
+        match subject {
+            Subject::Command(script) => study
+                .on(script)
+                .is_none_or(|report| self.command.is_mentioned(script, report)),
+            Subject::Path(_) | Subject::Url(_) | Subject::Text(_) => self.covers(subject),
+        }
     }
 
     fn covers(&self, subject: &Subject) -> bool {
@@ -182,19 +245,10 @@ impl Content {
                 .path
                 .as_ref()
                 .is_some_and(|glob| covers_path(glob, path)),
-            Subject::Command(command) => self.covers_command(command),
+            // Commands are covered part by part; see `covering`.
+            Subject::Command(_) => false,
             Subject::Url(url) => self.covers_url(url),
             Subject::Text(text) => *text == self.text,
-        }
-    }
-
-    fn covers_command(&self, command: &str) -> bool {
-        let command = command.trim();
-        match self.text.strip_suffix(":*") {
-            Some(prefix) => command
-                .strip_prefix(prefix)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')),
-            None => command == self.text,
         }
     }
 

@@ -1,51 +1,134 @@
-//! The words that a permission rule for a command would name.
-//!
-//! A rule made from them covers every command that starts so. Hence none for programs
-//! that run whatever they are told, and two words for programs of many minds.
+//! The words that a rule for a command would name.
 
-/// Shells, interpreters, wrappers and words of the shell itself: a rule for one of them
-/// would be a rule for everything.
-const RUNS_ANYTHING: &str = "sh bash zsh dash ksh csh tcsh fish busybox pwsh powershell python \
-    pypy perl ruby node nodejs deno bun php lua luajit tclsh expect osascript awk gawk mawk nawk \
-    sed find xargs parallel env sudo doas su ssh nohup nice ionice timeout time watch setsid \
-    stdbuf script strace ltrace gdb chroot unshare nsenter flock npx uvx pipx uv exec eval \
-    command builtin source . trap coproc if then else elif fi for while until do done case esac \
-    in function select";
+use crate::report::SimpleCommand;
+use crate::wrapper;
 
-/// Programs whose second word says what they do.
-const FAMILIES: &str = "git cargo npm pnpm yarn go gh docker podman kubectl rustup brew apt pip \
-    systemctl";
+/// A prompt with more rules than this is not read.
+const MOST: usize = 5;
 
-/// Second words that run what comes after them.
-const RUNNING_WORDS: &str = "run exec x dlx alias config";
+/// Programs whose arguments are programs: a rule for their name would allow everything.
+const RUN_ANYTHING: &[&str] = &[
+    "sh",
+    "bash",
+    "zsh",
+    "dash",
+    "ksh",
+    "fish",
+    "ash",
+    "csh",
+    "tcsh",
+    "pwsh",
+    "powershell",
+    "eval",
+    "exec",
+    "source",
+    ".",
+    "python",
+    "python2",
+    "python3",
+    "pypy",
+    "node",
+    "nodejs",
+    "deno",
+    "bun",
+    "ruby",
+    "perl",
+    "php",
+    "lua",
+    "luajit",
+    "tclsh",
+    "wish",
+    "expect",
+    "awk",
+    "gawk",
+    "mawk",
+    "osascript",
+    "Rscript",
+    "julia",
+    "ssh",
+    "su",
+    "script",
+    "find",
+    "fd",
+    "vim",
+    "vi",
+    "nvim",
+    "emacs",
+    "ed",
+    "ex",
+    "sed",
+    "make",
+    "npx",
+    "bunx",
+    "pnpx",
+    "uvx",
+    "pipx",
+    "tar",
+    "rsync",
+    "trap",
+    "m4",
+    "gdb",
+    "docker-machine",
+    "screen",
+    "tmux",
+    "at",
+    "batch",
+    "crontab",
+    "env",
+    "sudo",
+    "doas",
+    "xargs",
+];
 
-/// `None` when every rule would be too wide, or the words are odd.
-pub(crate) fn of(words: &[String]) -> Option<String> {
-    let first = words.first().filter(|word| is_plain(word))?;
-    // `/bin/bash` and `python3.12` are no less than `bash` and `python`.
-    let program = first.rsplit('/').next().unwrap_or_default();
-    let bare = program.trim_end_matches(|end: char| end.is_ascii_digit() || "-.".contains(end));
-    if bare.is_empty() || lists(RUNS_ANYTHING, program) || lists(RUNS_ANYTHING, bare) {
-        return None;
+/// The rules for a script, in the order of its commands; none if a command that needs one
+/// has none. A script of one command gets its rule even if it only reads.
+pub(crate) fn of_all(commands: &[SimpleCommand]) -> Vec<String> {
+    let mut prefixes: Vec<String> = Vec::new();
+    for command in commands {
+        if commands.len() > 1 && command.is_read_only() {
+            continue;
+        }
+        let Some(prefix) = of(command) else {
+            return Vec::new();
+        };
+        if !prefixes.contains(&prefix) {
+            prefixes.push(prefix);
+        }
     }
-    if !lists(FAMILIES, bare) {
-        return Some(first.clone());
+    if prefixes.len() > MOST {
+        prefixes.clear();
     }
-    let second = words.get(1).filter(|word| is_plain(word))?;
-    // A flag before the word may change everything (`git -c …`).
-    if second.starts_with('-') || lists(RUNNING_WORDS, second) {
-        return None;
-    }
-    Some(format!("{first} {second}"))
+    prefixes
 }
 
-fn is_plain(word: &str) -> bool {
-    !word.is_empty()
+fn of(command: &SimpleCommand) -> Option<String> {
+    command.for_rules.as_ref()?;
+    let [name, second, ..] = command.words.as_slice() else {
+        return None;
+    };
+    let base = wrapper::basename(name);
+    let runs_anything = RUN_ANYTHING.contains(&base)
+        || wrapper::is_wrapper(name)
+        || base.starts_with("python")
+        || base.starts_with("zf_");
+    let is_fit = !runs_anything && is_name(name) && is_subcommand(second);
+    is_fit.then(|| format!("{name} {second}"))
+}
+
+/// A program by name, or one of the project.
+fn is_name(name: &str) -> bool {
+    let name = name.strip_prefix("./").unwrap_or(name);
+    !name.is_empty()
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'+'))
+}
+
+/// `commit`, `test-all`: no flag, no path, no text.
+fn is_subcommand(word: &str) -> bool {
+    word.starts_with(|first: char| first.is_ascii_lowercase())
+        && !word.ends_with('-')
         && word
-            .chars()
-            .all(|character| character.is_ascii_alphanumeric() || "._/+-".contains(character))
-}
-
-fn lists(words: &str, word: &str) -> bool {
-    words.split(' ').any(|listed| listed == word)
+            .bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
 }

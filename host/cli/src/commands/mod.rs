@@ -5,6 +5,7 @@ mod completions;
 mod doctor;
 mod inspect;
 mod run;
+mod shell;
 mod tools;
 mod tour;
 
@@ -98,6 +99,7 @@ fn start(args: Args) -> anyhow::Result<ExitCode> {
                 .await
             }
             Command::Inspect { file } => inspect::run(common, file).await,
+            Command::Shell { command } => shell::run(&common, command),
             Command::Doctor => doctor::run(common).await,
             Command::Completions { shell } => completions::run(shell),
         }

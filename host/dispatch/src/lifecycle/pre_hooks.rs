@@ -36,10 +36,14 @@ impl Reviewed {
             let cwd = &ticket.environment.working_directory;
             subjects(declared, &checked.input, cwd)
         };
+        let studied = |ticket: &Ticket, found: &[Subject]| -> Study {
+            let cwd = &ticket.environment.working_directory;
+            dispatch.policy().study(found, cwd)
+        };
         let mut found = taken(&ticket, &checked);
         let hooks = dispatch.before(&ticket, &*tool, &checked.input);
         let hooks = unless_killed(&ticket.environment, hooks);
-        let (before, mut study) = tokio::join!(hooks, async { Study::of(&found) });
+        let (before, mut study) = tokio::join!(hooks, async { studied(&ticket, &found) });
         let stop = |ticket, failure, input| {
             Stopped::at(
                 Stage::PreHooks,
@@ -73,7 +77,7 @@ impl Reviewed {
                 Err(failure) => return Err(stop(ticket, by_a_hook(failure), checked.input)),
             };
             found = taken(&ticket, &checked);
-            study = Study::of(&found);
+            study = studied(&ticket, &found);
         }
         Ok(Hooked {
             ticket,

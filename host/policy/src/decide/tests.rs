@@ -1,7 +1,7 @@
 use super::*;
 use crate::rule::Anchors;
 
-fn policy(deny: &[&str], ask: &[&str], allow: &[&str]) -> Policy {
+pub(super) fn policy(deny: &[&str], ask: &[&str], allow: &[&str]) -> Policy {
     let anchors = Anchors {
         home: None,
         cwd: "/p".into(),
@@ -60,7 +60,7 @@ fn request(read_only: bool, paths: &[&str]) -> Request {
     }
 }
 
-fn word(decision: &Decision) -> &'static str {
+pub(super) fn word(decision: &Decision) -> &'static str {
     match decision {
         Decision::Allow(_) => "allow",
         Decision::Ask(_) => "ask",
@@ -176,7 +176,7 @@ fn a_read_only_claim_about_a_command_is_checked_by_the_host() {
     let policy = policy(&[], &[], &[]);
     for (command, wanted) in [("ls", "allow"), ("rm -r x", "ask"), ("ls $(rm x)", "ask")] {
         let subjects = vec![Subject::Command(command.into())];
-        for study in [Study::of(&subjects), Study::default()] {
+        for study in [policy.study(&subjects, Path::new("/p")), Study::default()] {
             let decision = policy.decide(Request {
                 subjects: subjects.clone(),
                 study,

@@ -1,5 +1,21 @@
 use super::*;
 
+fn study(subjects: &[Subject]) -> Study {
+    Study::of(subjects, &toolbay_shell::Place::new("/p"))
+}
+
+fn touches(rule: &Rule, tool: &str, subjects: &[Subject]) -> bool {
+    rule.touches(tool, subjects, &study(subjects))
+}
+
+fn covers_all(rule: &Rule, tool: &str, subjects: &[Subject]) -> bool {
+    let rules = Rules {
+        allow: vec![rule.clone()],
+        ..Rules::default()
+    };
+    rules.allow(tool, subjects, &study(subjects)).is_some()
+}
+
 fn anchors() -> Anchors {
     Anchors {
         home: Some("/home/me".into()),
@@ -31,7 +47,7 @@ fn path_patterns_follow_their_anchors() {
         ("T(build/)", "/srv/app/x/build/out", true),
     ] {
         assert_eq!(
-            rule(pattern).touches("T", &[Subject::Path(path.into())]),
+            touches(&rule(pattern), "T", &[Subject::Path(path.into())]),
             wanted,
             "{pattern} on {path}"
         );
@@ -50,7 +66,7 @@ fn the_rule_for_a_path_covers_that_path_alone() {
     ] {
         let rule = rule(&Rule::text_for_path("T", Path::new(path)));
         for (path, wanted) in [(path, true), (other, false)] {
-            let covers = rule.covers_all("T", &[Subject::Path(path.into())]);
+            let covers = covers_all(&rule, "T", &[Subject::Path(path.into())]);
             assert_eq!(covers, wanted, "{} on {path}", rule.text());
         }
     }
@@ -59,7 +75,7 @@ fn the_rule_for_a_path_covers_that_path_alone() {
         ..anchors()
     };
     let rule = Rule::parse("T(./c)", &anchors).unwrap();
-    assert!(rule.touches("T", &[Subject::Path("/p/a\\[b]/c".into())]));
+    assert!(touches(&rule, "T", &[Subject::Path("/p/a\\[b]/c".into())]));
 }
 
 #[test]
@@ -71,7 +87,7 @@ fn commands_match_exactly_or_by_prefix_at_a_word() {
         ("B(git:*)", "gitk", false),
     ] {
         assert_eq!(
-            rule(pattern).touches("B", &[Subject::Command(command.into())]),
+            touches(&rule(pattern), "B", &[Subject::Command(command.into())]),
             wanted,
             "{pattern} on {command}"
         );
@@ -102,7 +118,7 @@ fn urls_match_by_host_alone() {
         ("W(domain:*.example.com)", "https://badexample.com", false),
     ] {
         assert_eq!(
-            rule(pattern).touches("W", &[Subject::Url(url.into())]),
+            touches(&rule(pattern), "W", &[Subject::Url(url.into())]),
             wanted,
             "{pattern} on {url}"
         );
@@ -115,10 +131,10 @@ fn an_allow_rule_must_cover_every_subject() {
         Subject::Path("/srv/app/a".into()),
         Subject::Path("/etc/passwd".into()),
     ];
-    assert!(rule("T(./**)").touches("T", &subjects));
-    assert!(!rule("T(./**)").covers_all("T", &subjects));
-    assert!(rule("T").covers_all("T", &subjects));
-    assert!(!rule("T(./**)").covers_all("T", &[]));
+    assert!(touches(&rule("T(./**)"), "T", &subjects));
+    assert!(!covers_all(&rule("T(./**)"), "T", &subjects));
+    assert!(covers_all(&rule("T"), "T", &subjects));
+    assert!(!covers_all(&rule("T(./**)"), "T", &[]));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use toolbay_contract::{CommandRun, HostFailure};
+use toolbay_shell::Place;
 
 use super::unless_killed;
 use crate::bindings::toolbay::host::errors::HostError;
@@ -18,7 +19,7 @@ impl State {
     ) -> Result<(std::sync::Arc<dyn toolbay_contract::Shell>, CommandRun), HostFailure> {
         let environment = self.acting("shell.run")?;
         let read_only = self.grade == Grade::ActReadOnly;
-        if read_only && !toolbay_shell::inspect(&command.script).read_only {
+        if read_only && !changes_nothing(&command.script) {
             return Err(self.refuse(
                 "shell.run",
                 "the call claimed to be read-only, and the command is not known to be",
@@ -43,20 +44,27 @@ impl State {
     }
 }
 
+/// Whether a script only reads. Where it reads is the policy's question, which was answered
+/// before the call got here.
+fn changes_nothing(script: &str) -> bool {
+    toolbay_shell::inspect(script, &Place::anywhere()).read_only()
+}
+
 impl Host for State {
     fn inspect(&mut self, script: String) -> wasmtime::Result<Report> {
-        let report = toolbay_shell::inspect(&script);
+        let report = toolbay_shell::inspect(&script, &Place::anywhere());
+        let prefix = report.prefix().map(str::to_owned);
         Ok(Report {
-            read_only: report.read_only,
+            read_only: report.read_only(),
             findings: report
                 .findings
                 .into_iter()
                 .map(|finding| Finding {
-                    check: finding.check,
+                    check: finding.check.number().into(),
                     message: finding.message,
                 })
                 .collect(),
-            prefix: report.prefix,
+            prefix,
         })
     }
 

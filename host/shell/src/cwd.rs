@@ -1,0 +1,109 @@
+//! Where a script is while it runs: `cd` is followed through lists.
+
+use std::path::{Path, PathBuf};
+
+use crate::check::{Check, Finding};
+use crate::paths;
+use crate::place::Place;
+use crate::reading::{Command, Join, Word};
+
+/// A script that changes its folder more often is not followed.
+const MOST_PLACES: usize = 8;
+
+/// All folders in which the next command may run. A `cd` may fail: behind `&&` it has not,
+/// behind anything else both have to be reckoned with.
+pub(crate) struct Wanderer {
+    start: Place,
+    /// Everywhere it may have been.
+    all: Vec<PathBuf>,
+    /// Where it is, in this chain of `&&`.
+    here: Vec<PathBuf>,
+    moved: bool,
+    /// The next command runs in a process of its own or in a group: `cd` there is not followed.
+    apart: bool,
+}
+
+impl Wanderer {
+    pub(crate) fn new(place: &Place) -> Self {
+        let start = vec![place.working_directory().to_owned()];
+        Self {
+            start: place.clone(),
+            all: start.clone(),
+            here: start,
+            moved: false,
+            apart: false,
+        }
+    }
+
+    /// The next command.
+    pub(crate) fn arrive(&mut self, command: &Command) {
+        if command.join != Join::And {
+            self.here.clone_from(&self.all);
+        }
+        self.apart = command.depth > 0 || matches!(command.join, Join::Pipe | Join::Or);
+    }
+
+    /// The place where it most likely is, to show paths.
+    pub(crate) fn place(&self) -> Place {
+        match self.here.last() {
+            Some(path) => self.start.clone().moved_to(path.clone()),
+            None => self.start.clone(),
+        }
+    }
+
+    /// `cd` with its words.
+    pub(crate) fn change(&mut self, words: &[Word]) -> Result<(), Finding> {
+        let [_, target] = words else {
+            return Err(Check::OutsidePath.found("`cd` goes somewhere that is not said"));
+        };
+        if self.apart || target.text.starts_with('-') || target.glob || target.text.is_empty() {
+            return Err(Check::OutsidePath.found("where this `cd` leads cannot be followed"));
+        }
+        let mut reached = Vec::new();
+        for from in &self.here {
+            let place = self.start.clone().moved_to(from.clone());
+            let path = paths::resolve(target, &place)?;
+            paths::check_read(target, &path, &place)?;
+            reached.push(path);
+        }
+        self.moved = true;
+        for path in &reached {
+            if !self.all.contains(path) {
+                self.all.push(path.clone());
+            }
+        }
+        if self.all.len() > MOST_PLACES {
+            return Err(Check::OutsidePath.found("it changes its folder too often to be followed"));
+        }
+        self.here = reached;
+        Ok(())
+    }
+
+    /// What a word reads, from everywhere it may be.
+    pub(crate) fn reads(&self, word: &Word) -> Result<Vec<PathBuf>, Finding> {
+        let mut read: Vec<PathBuf> = Vec::new();
+        for from in &self.here {
+            let place = self.start.clone().moved_to(from.clone());
+            let path = paths::resolve(word, &place)?;
+            paths::check_read(word, &path, &place)?;
+            if !read.iter().any(|known| known == &path) {
+                read.push(path);
+            }
+        }
+        Ok(read)
+    }
+
+    /// Some commands obey settings that lie in the folder: after a `cd` these may be anybody's.
+    pub(crate) fn permits(&self, command: &str) -> Result<(), Finding> {
+        let program = command.split(' ').next().unwrap_or_default();
+        if self.moved
+            && Path::new(program)
+                .file_name()
+                .is_some_and(|name| name == "git")
+        {
+            return Err(Check::OutsidePath
+                .found("`git` behind a `cd` obeys the settings of another folder"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,152 @@
+//! One pass over a text with the state of its quotes, to see what kinds of thing are in it.
+
+/// What was seen. Nothing here is exact: the readings are.
+#[derive(Debug, Default)]
+pub(super) struct Scan {
+    /// The text without what stands in single quotes or behind a backslash, where nothing is
+    /// expanded.
+    pub(super) live: String,
+    pub(super) operator: bool,
+    pub(super) line_end: bool,
+    pub(super) escaped_blank: bool,
+    pub(super) escaped_operator: bool,
+    pub(super) brace_list: bool,
+    pub(super) unbalanced: bool,
+    pub(super) hash_in_word: bool,
+    pub(super) quote_in_comment: bool,
+    pub(super) hash_after_quoted_line_end: bool,
+    pub(super) quoted_flag: bool,
+    pub(super) writes: bool,
+    pub(super) ends_open: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Quote {
+    None,
+    Single,
+    Double,
+}
+
+impl Scan {
+    pub(super) fn of(script: &str) -> Self {
+        let mut scan = Self::default();
+        let end = scan.pass(script);
+        scan.ends_open = end != Quote::None || script.ends_with('\\');
+        scan.writes = writes(&scan.live);
+        scan
+    }
+
+    fn pass(&mut self, script: &str) -> Quote {
+        let mut quote = Quote::None;
+        let mut line_in_quote = false;
+        let mut braces = 0_i32;
+        let mut brackets = 0_i32;
+        // The last character outside of quotes; a blank at the beginning of a word.
+        let mut last = ' ';
+        let mut word_is_flag = false;
+        let mut characters = script.chars().peekable();
+        while let Some(character) = characters.next() {
+            if quote != Quote::None {
+                self.quoted(character, &mut line_in_quote);
+                match (quote, character) {
+                    (Quote::Single, '\'') | (Quote::Double, '"') => {
+                        quote = Quote::None;
+                        last = character;
+                    }
+                    (Quote::Double, '\\') => {
+                        characters.next();
+                    }
+                    (Quote::Double, other) => self.live.push(other),
+                    _ => {}
+                }
+                continue;
+            }
+            if last.is_whitespace() {
+                word_is_flag = character == '-'
+                    || (matches!(character, '\'' | '"' | '\\') && characters.peek() == Some(&'-'));
+            }
+            match character {
+                '\\' => {
+                    self.quoted_flag |= word_is_flag;
+                    match characters.next() {
+                        Some(' ' | '\t') => self.escaped_blank = true,
+                        Some(';' | '&' | '|' | '<' | '>') => self.escaped_operator = true,
+                        _ => {}
+                    }
+                    self.live.push('_');
+                    last = '\\';
+                    continue;
+                }
+                '\'' | '"' => {
+                    self.quoted_flag |= word_is_flag;
+                    quote = if character == '"' {
+                        Quote::Double
+                    } else {
+                        Quote::Single
+                    };
+                    line_in_quote = false;
+                    self.live.push('"');
+                    continue;
+                }
+                '#' if last.is_whitespace() || matches!(last, ';' | '&' | '|' | '(' | ')') => {
+                    let mut comment = String::new();
+                    while let Some(next) = characters.next_if(|next| *next != '\n') {
+                        comment.push(next);
+                    }
+                    self.quote_in_comment |=
+                        comment.contains(['\'', '"', '`']) || comment.contains("$(");
+                    continue;
+                }
+                '#' if last != '$'
+                    || characters.peek().is_some_and(|next| !next.is_whitespace()) =>
+                {
+                    self.hash_in_word = true;
+                }
+                '\n' => self.line_end = true,
+                ';' | '|' => self.operator = true,
+                '&' if !matches!(last, '>' | '<') && characters.peek() != Some(&'>') => {
+                    self.operator = true;
+                }
+                '{' => braces += 1,
+                '}' => braces -= 1,
+                '(' => brackets += 1,
+                ')' => brackets -= 1,
+                ',' if braces > 0 => self.brace_list = true,
+                '.' if braces > 0 && last == '.' => self.brace_list = true,
+                '$' if word_is_flag || characters.peek() == Some(&'\'') => self.quoted_flag = true,
+                '=' if word_is_flag => word_is_flag = false,
+                _ => {}
+            }
+            self.live.push(character);
+            last = character;
+        }
+        self.unbalanced = braces != 0 || brackets != 0;
+        quote
+    }
+
+    fn quoted(&mut self, character: char, line_in_quote: &mut bool) {
+        match character {
+            '\n' => *line_in_quote = true,
+            '#' if *line_in_quote => self.hash_after_quoted_line_end = true,
+            _ => {}
+        }
+    }
+}
+
+/// Whether a `>` leads somewhere else than to a descriptor or the empty device.
+fn writes(live: &str) -> bool {
+    live.split('>').skip(1).any(|behind| {
+        // Between two of them nothing stands: the later one is asked.
+        if behind.is_empty() {
+            return false;
+        }
+        let target = behind.trim_start_matches(['|', '&', '!', ' ', '\t', '"']);
+        let end = target.find(|next: char| next.is_whitespace() || ";|&<()\"".contains(next));
+        let word = &target[..end.unwrap_or(target.len())];
+        let is_descriptor = behind.starts_with('&')
+            && word
+                .bytes()
+                .all(|byte| byte.is_ascii_digit() || byte == b'-');
+        !is_descriptor && word != "/dev/null"
+    }) || live.ends_with('>')
+}

@@ -1,0 +1,112 @@
+//! What the validator says about a script.
+
+use std::path::PathBuf;
+
+use crate::check::{Check, Finding};
+use crate::mention::Mention;
+use crate::reading::Join;
+use crate::table::Class;
+
+/// The opinion about a script as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is certain that it changes nothing.
+    ReadOnly,
+    /// It was understood, and it may change something.
+    Ask,
+    /// It was not understood; so it may do anything.
+    TooComplex,
+}
+
+impl Verdict {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::ReadOnly => "read-only",
+            Self::Ask => "ask",
+            Self::TooComplex => "too-complex",
+        }
+    }
+}
+
+/// Everything that is known about a script.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    pub verdict: Verdict,
+    /// Every check that fired, the gravest first.
+    pub findings: Vec<Finding>,
+    /// The simple commands that it is made of, in order. Empty if it is too complex.
+    pub commands: Vec<SimpleCommand>,
+    /// Every command that it mentions anywhere, as far as one can tell: in substitutions, loops,
+    /// strings for other shells, behind wrappers. For rules that forbid, never for rules that allow.
+    pub mentions: Vec<Mention>,
+    /// Something runs that cannot be named, so that no rule that forbids can be sure.
+    pub is_opaque: bool,
+    /// Files and folders that it names and reads, as far as they are known.
+    pub reads: Vec<PathBuf>,
+    /// Those that it changes.
+    pub writes: Vec<PathBuf>,
+    /// What a person should know before saying yes. Decides nothing.
+    pub warnings: Vec<&'static str>,
+    /// Rules that would cover it, each the first words of a command; none if one of its commands
+    /// has no such words.
+    pub prefixes: Vec<String>,
+    /// How a view may show it in one word.
+    pub class: Option<Class>,
+}
+
+/// One command of a script that was understood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SimpleCommand {
+    /// How it hangs together with the one before.
+    pub join: Join,
+    /// How many groups it is inside.
+    pub depth: usize,
+    /// The words that the program gets, its name first.
+    pub words: Vec<String>,
+    /// The command for rules that allow: without assignments that change nothing. None if it
+    /// has others.
+    pub for_rules: Option<String>,
+    /// Why it is not read-only.
+    pub finding: Option<Finding>,
+}
+
+impl SimpleCommand {
+    pub fn is_read_only(&self) -> bool {
+        self.finding.is_none()
+    }
+}
+
+impl Report {
+    pub fn read_only(&self) -> bool {
+        self.verdict == Verdict::ReadOnly
+    }
+
+    pub fn has(&self, check: Check) -> bool {
+        self.findings.iter().any(|finding| finding.check == check)
+    }
+
+    /// Whether a rule may allow it command by command: it was understood, and what it does beside
+    /// running its commands (redirections, odd spellings) gives no reason to ask.
+    pub fn may_be_allowed_by_parts(&self) -> bool {
+        self.verdict != Verdict::TooComplex
+            && self
+                .findings
+                .iter()
+                .all(|finding| finding.check.is_about_a_command())
+    }
+
+    /// Whether a person must be asked whatever the rules say.
+    pub fn always_asks(&self) -> Option<&Finding> {
+        self.findings
+            .iter()
+            .find(|finding| finding.check == Check::DangerousRemoval)
+    }
+
+    /// The first words for a rule, if the script is one command.
+    pub fn prefix(&self) -> Option<&str> {
+        match (self.commands.as_slice(), self.prefixes.as_slice()) {
+            ([_], [prefix]) => Some(prefix),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Proof by oracle: bash itself says what a script runs, and the file system says what a
+//! read-only one changed.
+//!
+//! `TOOLBAY_ORACLE` is the number of scripts that are compared with bash; a fifth of it are
+//! executed. `TOOLBAY_ORACLE=0` leaves the proof out. `TOOLBAY_ORACLE_SEED` starts elsewhere. See
+//! "Proof" in the README of the crate.
+//!
+//! Everything runs in namespaces of its own, so this has a `main` and starts itself again inside.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    // It needs processes, and no cage of the host's: it makes its own.
+    clippy::disallowed_methods
+)]
+
+mod corpus;
+mod generate;
+mod inside;
+mod mutate;
+mod namespace;
+mod predict;
+mod random;
+mod readings;
+mod snapshot;
+mod strays;
+mod verdicts;
+
+use std::path::Path;
+
+/// What a run for every change has time for.
+const SCRIPTS: u64 = 3_000;
+/// Of so many scripts that are compared with bash, one is executed.
+const EXECUTED: usize = 5;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [flag, cage] = arguments.as_slice()
+        && flag == "--inside"
+    {
+        return inside::run(Path::new(cage));
+    }
+    let scripts = number("TOOLBAY_ORACLE").unwrap_or(SCRIPTS);
+    if scripts == 0 {
+        println!("the proof by oracle is left out: TOOLBAY_ORACLE=0");
+        return;
+    }
+    let seed = number("TOOLBAY_ORACLE_SEED").unwrap_or(1);
+    let wanted = |name: &str| {
+        let mut names = arguments.iter().filter(|argument| !argument.starts_with('-'));
+        names.clone().next().is_none() || names.any(|argument| name.contains(argument.as_str()))
+    };
+    let corpus = corpus::Corpus::read();
+    let scripts = usize::try_from(scripts).expect("a number of scripts");
+    let mut wrong = Vec::new();
+    if wanted("strays") {
+        wrong.extend(strays::inspect(scripts, seed, &corpus));
+    }
+    if let Some(missing) = namespace::missing() {
+        panic!("{missing}; TOOLBAY_ORACLE=0 leaves the proof by oracle out");
+    }
+    if wanted("readings") {
+        let (figures, found) = readings::compare(scripts, seed, &corpus);
+        println!("readings: {}", figures.sentence());
+        wrong.extend(found);
+    }
+    if wanted("verdicts") {
+        let (figures, found) = verdicts::execute(scripts.div_ceil(EXECUTED), seed, &corpus);
+        println!("verdicts: {}", figures.sentence());
+        wrong.extend(found);
+    }
+    for line in &wrong {
+        println!("WRONG {line}");
+    }
+    assert!(wrong.is_empty(), "{} findings with TOOLBAY_ORACLE={scripts} TOOLBAY_ORACLE_SEED={seed}", wrong.len());
+}
+
+fn number(variable: &str) -> Option<u64> {
+    let text = std::env::var(variable).ok()?;
+    match text.parse() {
+        Ok(number) => Some(number),
+        Err(_) => panic!("{variable} is no number: {text}"),
+    }
+}
