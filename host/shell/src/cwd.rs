@@ -19,8 +19,9 @@ pub(crate) struct Wanderer {
     /// Where it is, in this chain of `&&`.
     here: Vec<PathBuf>,
     moved: bool,
-    /// The next command runs in a process of its own or in a group: `cd` there is not followed.
-    apart: bool,
+    /// Behind `||`, `|` or `!` a later `&&` does not say that a `cd` was done.
+    unsure: bool,
+    depth: usize,
 }
 
 impl Wanderer {
@@ -31,16 +32,24 @@ impl Wanderer {
             all: start.clone(),
             here: start,
             moved: false,
-            apart: false,
+            unsure: false,
+            depth: 0,
         }
     }
 
-    /// The next command.
+    /// The next command. A group's `cd` may hold inside of it only, so that its borders are
+    /// like any operator but `&&`.
     pub(crate) fn arrive(&mut self, command: &Command) {
-        if command.join != Join::And {
+        match command.join {
+            Join::Then | Join::Line => self.unsure = false,
+            Join::Or | Join::Pipe => self.unsure = true,
+            Join::And => {}
+        }
+        self.unsure |= command.negated;
+        if command.join != Join::And || self.unsure || command.depth != self.depth {
             self.here.clone_from(&self.all);
         }
-        self.apart = command.depth > 0 || matches!(command.join, Join::Pipe | Join::Or);
+        self.depth = command.depth;
     }
 
     /// The place where it most likely is, to show paths.
@@ -56,7 +65,7 @@ impl Wanderer {
         let [_, target] = words else {
             return Err(Check::OutsidePath.found("`cd` goes somewhere that is not said"));
         };
-        if self.apart || target.text.starts_with('-') || target.glob || target.text.is_empty() {
+        if target.text.starts_with('-') || target.glob || target.text.is_empty() {
             return Err(Check::OutsidePath.found("where this `cd` leads cannot be followed"));
         }
         let mut reached = Vec::new();
@@ -75,7 +84,11 @@ impl Wanderer {
         if self.all.len() > MOST_PLACES {
             return Err(Check::OutsidePath.found("it changes its folder too often to be followed"));
         }
-        self.here = reached;
+        self.here = if self.unsure {
+            self.all.clone()
+        } else {
+            reached
+        };
         Ok(())
     }
 
@@ -105,5 +118,49 @@ impl Wanderer {
                 .found("`git` behind a `cd` obeys the settings of another folder"));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Check, Place, inspect};
+
+    #[test]
+    fn every_folder_that_is_possible_counts() {
+        let place = Place::new("/p").with_home("/home/me");
+        for (script, inside) in [
+            ("cd a && cat ../x", true),
+            ("cd a && cat ../../x", false),
+            ("cd a; cat ../x", false),
+            ("cd a; cat x", true),
+            ("cd a && cat x; cat ../x", false),
+            ("cd a || cat x", true),
+            ("cd a || cat ../x", false),
+            ("true || cd a && cat ../x", false),
+            ("true | cd a && cat ../x", false),
+            ("! cd a && cat ../x", false),
+            ("! true | cd a && cat ../x", false),
+            ("(cd a && cat ../x)", true),
+            ("(cd a) && cat ../x", false),
+            ("(cd a; cat x)", true),
+            ("{ cd a; } && cat ../x", false),
+            ("cd a && (cat ../x)", false),
+            ("cd a && cd b && cat ../../x", true),
+            ("cd a && cd .. && cat x", true),
+            ("cd a && cd ../.. && ls", false),
+            ("cd /p/a && ls", true),
+            ("cd / && ls", false),
+            ("cd ~ && ls", false),
+            ("cd", false),
+            ("cd -", false),
+            ("cd *", false),
+            ("cd a b", false),
+            ("cd '' && ls", false),
+            ("command cd .. && ls", false),
+        ] {
+            let report = inspect(script, &place);
+            assert_eq!(!report.has(Check::OutsidePath), inside, "{script}");
+            assert_eq!(report.read_only(), inside, "{script}");
+        }
     }
 }

@@ -36,6 +36,8 @@ struct Lexer<'a> {
     join: Join,
     /// An operator stands there that needs a command behind it.
     owed: bool,
+    /// A `!` came before the command that is being read.
+    negated: bool,
     /// Open groups, by their closing character.
     groups: Vec<char>,
     /// A group was closed and nothing but an operator or redirection may follow.
@@ -50,6 +52,7 @@ impl<'a> Lexer<'a> {
             command: Command::default(),
             join: Join::Then,
             owed: false,
+            negated: false,
             groups: Vec::new(),
             closed: false,
         }
@@ -203,6 +206,7 @@ impl<'a> Lexer<'a> {
         check_time(&command.words)?;
         command.join = std::mem::take(&mut self.join);
         command.depth = self.groups.len();
+        command.negated = std::mem::take(&mut self.negated);
         self.owed = false;
         self.commands.push(command);
         Ok(())
@@ -244,6 +248,7 @@ impl<'a> Lexer<'a> {
             // What it turns around is only the status. Inside a pipe it is an error.
             return if is_empty(&self.command) && self.join != Join::Pipe {
                 self.owed = true;
+                self.negated = true;
                 Ok(())
             } else {
                 Err(too_complex("`!`"))

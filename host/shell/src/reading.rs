@@ -12,6 +12,8 @@ pub struct Reading {
 pub struct Command {
     /// What stands between it and the command before.
     pub join: Join,
+    /// A `!` stands before it, or before what it begins.
+    pub negated: bool,
     /// How many groups, `( … )` or `{ … }`, it is inside.
     pub depth: usize,
     pub assignments: Vec<Assignment>,

@@ -86,6 +86,7 @@ pub(crate) fn read(script: &str, tree: &Tree) -> Result<Reading, Finding> {
         script,
         commands: Vec::new(),
         depth: 0,
+        negated: false,
     };
     reader.blank(0, root.start_byte())?;
     reader.blank(root.end_byte(), script.len())?;
@@ -99,6 +100,8 @@ struct Reader<'a> {
     script: &'a str,
     commands: Vec<Command>,
     depth: usize,
+    /// A `!` came before the next command.
+    negated: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -179,7 +182,9 @@ impl<'a> Reader<'a> {
             "redirected_statement" => self.redirected(node, join),
             "negated_command" => {
                 for child in self.children(node)? {
-                    if child.kind() != "!" {
+                    if child.kind() == "!" {
+                        self.negated = true;
+                    } else {
                         self.statement(child, join)?;
                     }
                 }
@@ -198,9 +203,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn begin(&self, join: Join) -> Command {
+    fn begin(&mut self, join: Join) -> Command {
         Command {
             join,
+            negated: std::mem::take(&mut self.negated),
             depth: self.depth,
             ..Command::default()
         }

@@ -65,6 +65,7 @@ fn plain_scripts_are_split_as_bash_does() {
         ("grep x$ f", "<grep><x$><f>"),
         ("echo \"$\"", "<echo><$>"),
         ("git show HEAD@{1} {}", "<git><show><HEAD@{1}><{}>"),
+        ("git log @{u}..HEAD a{},b", "<git><log><@{u}..HEAD><a{},b>"),
         (
             "find . \\( -name a \\) -exec ls {} \\;",
             "<find><.><(><-name><a><)><-exec><ls><{}><;>",
@@ -127,6 +128,8 @@ fn everything_else_is_refused_by_its_check() {
         ("echo {a,b}", 16),
         ("echo {1..3}", 16),
         ("echo a{b,c}d", 16),
+        ("echo {a{},b}", 16),
+        ("echo {{},b}", 16),
         ("echo a#b", 19),
         ("ls x#", 19),
         ("cat f \\&\\& g", 21),

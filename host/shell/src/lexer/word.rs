@@ -57,16 +57,10 @@ pub(super) struct Builder<'t, 'a> {
     /// It would be the command's name.
     is_name: bool,
     inner_tilde: bool,
-    braces: Braces,
+    /// Unquoted braces that are open.
+    braces: usize,
     /// The last character, if it was written plainly.
     last: Option<char>,
-}
-
-/// What is known of unquoted braces.
-#[derive(Default)]
-struct Braces {
-    open: usize,
-    seen: bool,
 }
 
 impl<'t, 'a> Builder<'t, 'a> {
@@ -78,7 +72,7 @@ impl<'t, 'a> Builder<'t, 'a> {
             quoted_home: false,
             is_name,
             inner_tilde: false,
-            braces: Braces::default(),
+            braces: 0,
             last: None,
         }
     }
@@ -103,7 +97,7 @@ impl<'t, 'a> Builder<'t, 'a> {
         if self.quoted_home {
             return Err(too_complex("`~` with a quote before its first slash"));
         }
-        if self.braces.open > 0 {
+        if self.braces > 0 {
             return Err(Check::MalformedTokenInjection.found("a brace is not closed"));
         }
         if self.word.text.len() == 1 && self.word.text == "[" {
@@ -142,17 +136,21 @@ impl<'t, 'a> Builder<'t, 'a> {
             }
             '~' if matches!(self.last, Some('=' | ':')) => self.inner_tilde = true,
             '{' => {
-                self.braces.open += 1;
-                self.braces.seen = true;
+                self.braces += 1;
             }
             '}' => {
-                if self.braces.open == 0 {
+                if self.braces == 0 {
+                    // Bash takes the `}` for the end of an earlier `{` if a list lies between.
+                    let text = &self.word.text;
+                    if text.contains('{') && (text.contains(',') || text.contains("..")) {
+                        return Err(brace_expansion());
+                    }
                     return Err(Check::MalformedTokenInjection.found("a brace closes nothing"));
                 }
-                self.braces.open -= 1;
+                self.braces -= 1;
             }
-            ',' if self.braces.seen => return Err(brace_expansion()),
-            '.' if self.braces.seen && self.last == Some('.') => return Err(brace_expansion()),
+            ',' if self.braces > 0 => return Err(brace_expansion()),
+            '.' if self.braces > 0 && self.last == Some('.') => return Err(brace_expansion()),
             _ => {}
         }
         self.push(character);
