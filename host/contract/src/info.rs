@@ -29,6 +29,15 @@ pub enum ResultLimit {
     SelfManaged,
 }
 
+/// The part of a result that is shown where not all of it can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Keep {
+    Start,
+    End,
+    Both,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnInterrupt {
@@ -44,6 +53,9 @@ pub enum OnError {
     Isolate,
     CancelSiblings,
 }
+
+/// The annotation that says what to keep of a result.
+const KEEP: &str = "keep";
 
 /// What `info()` says. The JSON form is what a component's info section holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -120,6 +132,19 @@ impl ToolInfo {
         Ok(())
     }
 
+    /// The part of its results that the tool wants to be kept, if it says so. A word
+    /// that is not known is as good as none, so that words can be added.
+    pub fn keep(&self) -> Option<Keep> {
+        let mut annotations = self.annotations.iter();
+        let (_, word) = annotations.find(|(key, _)| key == KEEP)?;
+        match word.as_str() {
+            "start" => Some(Keep::Start),
+            "end" => Some(Keep::End),
+            "both" => Some(Keep::Both),
+            _ => None,
+        }
+    }
+
     /// Bytes of text in it.
     pub fn size(&self) -> usize {
         let option = |text: &Option<String>| text.as_ref().map_or(0, String::len);
@@ -158,6 +183,31 @@ mod tests {
 
     fn info(json: serde_json::Value) -> ToolInfo {
         serde_json::from_value(json).unwrap()
+    }
+
+    #[test]
+    fn what_to_keep_is_an_annotation() {
+        use serde_json::json;
+        for (annotations, wanted) in [
+            (json!([]), None),
+            (json!([["simple", "end"]]), None),
+            (json!([["keep", "start"]]), Some(Keep::Start)),
+            (
+                json!([["simple", "true"], ["keep", "end"]]),
+                Some(Keep::End),
+            ),
+            (json!([["keep", "both"]]), Some(Keep::Both)),
+            // Unknown words are none, and the first one counts.
+            (json!([["keep", "End"]]), None),
+            (json!([["keep", ""]]), None),
+            (json!([["keep", "middle"], ["keep", "end"]]), None),
+            (json!([["keep", "end"], ["keep", "both"]]), Some(Keep::End)),
+        ] {
+            let info = info(json!({
+                "name": "A", "summary": "s", "input-schema": "{}", "annotations": annotations,
+            }));
+            assert_eq!(info.keep(), wanted, "{annotations}");
+        }
     }
 
     #[test]

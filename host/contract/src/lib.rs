@@ -19,7 +19,7 @@ mod view;
 pub use audit::{Audit, AuditEvent, Discard};
 pub use failure::{Failure, Phase};
 pub use info::{
-    ContractVersion, InfoError, OnError, OnInterrupt, ResultLimit, SubjectAt, ToolInfo,
+    ContractVersion, InfoError, Keep, OnError, OnInterrupt, ResultLimit, SubjectAt, ToolInfo,
 };
 pub use kill::{KillReason, KillSwitch};
 pub use outcome::{Blob, Content, FileSeen, Link, Message, Modifier, Outcome, Role};

@@ -24,7 +24,7 @@ mod wording;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use toolbay_contract::{Content, ResultLimit};
+use toolbay_contract::{Content, Keep, ResultLimit};
 
 use blocks::TextSize;
 use decision::Decision;
@@ -37,7 +37,7 @@ use repeats::Repeats;
 
 pub(crate) use self::plan::MESSAGE_CHARS;
 pub use message::MessagePart;
-pub use truncate::{Keep, truncate};
+pub use truncate::truncate;
 
 /// The results of one session. Its functions wait for the disk.
 #[derive(Debug)]
@@ -52,6 +52,8 @@ pub struct Results {
 pub struct KeptCall<'a> {
     pub call_id: &'a str,
     pub limit: ResultLimit,
+    /// The part that its tool wants to be kept.
+    pub keep: Option<Keep>,
     pub is_error: bool,
 }
 
@@ -97,7 +99,7 @@ impl Results {
                 self.refer(call.call_id, key, &content, earlier)
             })
             .or_else(|| {
-                let plan = Plan::for_result(&content, size, call.limit);
+                let plan = Plan::for_result(&content, size, call.limit, call.keep);
                 (!plan.is_empty()).then(|| self.carry_out(call.call_id, key, &content, plan))
             });
 

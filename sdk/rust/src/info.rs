@@ -22,6 +22,30 @@ pub struct Info {
     pub(crate) deferred: bool,
     pub(crate) search_hint: Option<&'static str>,
     pub(crate) annotations: &'static [(&'static str, &'static str)],
+    pub(crate) keep: Option<Keep>,
+}
+
+/// The part of a result that is worth most where not all of it can be shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keep {
+    /// Lists whose best entries come first.
+    Start,
+    /// Logs and the output of builds, whose end says how it went.
+    End,
+    Both,
+}
+
+impl Keep {
+    /// The annotation's key. Records of the contract are closed, so that this is no field.
+    pub(crate) const KEY: &'static str = "keep";
+
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::End => "end",
+            Self::Both => "both",
+        }
+    }
 }
 
 /// Where the input schema comes from.
@@ -48,6 +72,7 @@ impl Info {
             deferred: false,
             search_hint: None,
             annotations: &[],
+            keep: None,
         }
     }
 
@@ -88,6 +113,12 @@ impl Info {
     /// How long a result may be.
     pub const fn limit(mut self, limit: ResultLimit) -> Self {
         self.limit = limit;
+        self
+    }
+
+    /// Which part of a result that is too long the model gets to see.
+    pub const fn keep(mut self, keep: Keep) -> Self {
+        self.keep = Some(keep);
         self
     }
 
@@ -146,7 +177,9 @@ impl Info {
             annotations: self
                 .annotations
                 .iter()
-                .map(|(key, value)| ((*key).into(), (*value).into()))
+                .copied()
+                .chain(self.keep.map(|keep| (Keep::KEY, keep.word())))
+                .map(|(key, value)| (key.into(), value.into()))
                 .collect(),
         }
     }

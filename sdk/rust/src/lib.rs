@@ -67,7 +67,7 @@ pub use bindings::imports::toolbay::host::errors::HostError;
 pub use bindings::imports::toolbay::tool::types::{
     Blob, Content, ContextModifier, Failure, FileSeen, Link, Message, Outcome, Role, ToolError,
 };
-pub use info::{Info, OnError, OnInterrupt, ResultLimit, SubjectKind};
+pub use info::{Info, Keep, OnError, OnInterrupt, ResultLimit, SubjectKind};
 pub use traits::{
     Behaviour, Guard, Prompt, Rejection, Render, Result, Setting, Tool, Verdict, View,
 };

@@ -3,7 +3,7 @@
 //! Only `const fn`s, so no serde: a counting pass sizes the array, a writing
 //! pass fills it, and both are the same code.
 
-use crate::info::{Info, OnError, OnInterrupt, ResultLimit, Schema, SubjectKind};
+use crate::info::{Info, Keep, OnError, OnInterrupt, ResultLimit, Schema, SubjectKind};
 
 /// Bytes that [`encode`] will write; 0 when the schema exists only at run time.
 pub const fn encoded_len(info: &Info) -> usize {
@@ -82,6 +82,14 @@ impl<const N: usize> Sink<N> {
             i += 1;
         }
         self.byte(b'"')
+    }
+
+    const fn pair(self, key: &str, value: &str) -> Self {
+        self.byte(b'[')
+            .string(key)
+            .byte(b',')
+            .string(value)
+            .byte(b']')
     }
 
     const fn number(self, number: u32) -> Self {
@@ -170,13 +178,14 @@ const fn write<const N: usize>(info: &Info, sink: Sink<N>) -> Sink<N> {
             sink = sink.byte(b',');
         }
         let (key, value) = info.annotations[i];
-        sink = sink
-            .byte(b'[')
-            .string(key)
-            .byte(b',')
-            .string(value)
-            .byte(b']');
+        sink = sink.pair(key, value);
         i += 1;
+    }
+    if let Some(keep) = info.keep {
+        if i > 0 {
+            sink = sink.byte(b',');
+        }
+        sink = sink.pair(Keep::KEY, keep.word());
     }
     sink.raw("]}")
 }
@@ -191,7 +200,8 @@ mod tests {
         .subjects(&[(SubjectKind::Path, "/file_path"), (SubjectKind::Url, "/u")])
         .limit(ResultLimit::Chars(20_000))
         .deferred("some words")
-        .annotations(&[("k", "v")]);
+        .annotations(&[("k", "v")])
+        .keep(Keep::End);
     const LEN: usize = encoded_len(&INFO);
     static BYTES: [u8; LEN] = encode(&INFO);
 
@@ -205,9 +215,17 @@ mod tests {
                 "input-schema": "{\"type\":\"object\",\"x\":\"é\"}", "output-schema": null,
                 "subjects": [{"kind": "path", "pointer": "/file_path"}, {"kind": "url", "pointer": "/u"}],
                 "limit": {"chars": 20000}, "interrupt": "finish", "error": "isolate",
-                "deferred": true, "search-hint": "some words", "annotations": [["k", "v"]],
+                "deferred": true, "search-hint": "some words", "annotations": [["k", "v"], ["keep", "end"]],
             })
         );
+    }
+
+    #[test]
+    fn an_annotation_of_its_own_needs_no_other() {
+        const ALONE: Info = Info::new("A", "a").keep(Keep::Both);
+        let bytes: [u8; encoded_len(&ALONE)] = encode(&ALONE);
+        let json: serde_json::Value = serde_json::from_slice(&bytes).expect("valid JSON");
+        assert_eq!(json["annotations"], serde_json::json!([["keep", "both"]]));
     }
 
     #[cfg(feature = "typed")]

@@ -1,32 +1,74 @@
-//! What the model gets when a call fails, stage by stage.
+//! What the model gets when a call fails, stage by stage: the whole block, to the letter.
+
+mod after;
 
 use serde_json::{Value, json};
 
-use super::{Talk, text, with_rogue};
+use super::{Talk, text};
 use crate::program::Project;
 
+/// The block for the model. The folders of this run have names of their own: `PROJECT`,
+/// and `FILE` for the place of a result that was kept.
+fn block(project: &Project, result: &Value) -> Value {
+    let block = json!({
+        "type": result["type"],
+        "tool_use_id": result["tool_use_id"],
+        "content": result["content"],
+        "is_error": result["is_error"],
+    });
+    let mut text = block.to_string();
+    if let Some(file) = result["persisted_to"].as_str() {
+        text = text.replace(file, "FILE");
+    }
+    text = text.replace(project.root().to_str().unwrap(), "PROJECT");
+    serde_json::from_str(&text).unwrap()
+}
+
+fn text_block(id: &str, texts: &[&str], is_error: bool) -> Value {
+    let content: Vec<Value> = texts
+        .iter()
+        .map(|text| json!({"type": "text", "text": text}))
+        .collect();
+    json!({"type": "tool_result", "tool_use_id": id, "content": content, "is_error": is_error})
+}
+
+/// Where a call failed: the stage and the class of its failure.
+type Place = (&'static str, &'static str);
+
 #[track_caller]
-fn fails(result: &Value, stage: Option<&str>, class: Option<&str>, wanted: &str) {
-    assert_eq!(result["is_error"], true, "{result}");
-    assert_eq!(result["stage"].as_str(), stage, "{result}");
-    assert_eq!(result["error_class"].as_str(), class, "{result}");
-    assert_eq!(text(result), wanted);
+fn fails(project: &Project, result: &Value, (stage, class): Place, texts: &[&str]) {
+    let id = result["tool_use_id"].as_str().unwrap();
+    assert_eq!(block(project, result), text_block(id, texts, true));
+    assert_eq!(result["stage"], stage, "{result}");
+    assert_eq!(result["error_class"], class, "{result}");
+}
+
+#[track_caller]
+fn succeeds(project: &Project, result: &Value, texts: &[&str]) {
+    let id = result["tool_use_id"].as_str().unwrap();
+    assert_eq!(block(project, result), text_block(id, texts, false));
+    assert_eq!(result.get("stage"), None, "{result}");
+    assert_eq!(result.get("error_class"), None, "{result}");
 }
 
 #[test]
 fn lookup_a_tool_that_does_not_exist() {
     let project = Project::new();
+    let listed = project.run(&["tools", "--json"]).json();
+    let tools = listed["tools"].as_array().unwrap().iter();
+    let names: Vec<&str> = tools.map(|tool| tool["name"].as_str().unwrap()).collect();
     let mut talk = Talk::start(&project, &[]);
     let result = talk.call("Raed", json!({}));
-    let found = text(&result);
-    assert!(
-        found.starts_with("<tool_use_error>No such tool available: "),
-        "{found}"
+    fails(
+        &project,
+        &result,
+        ("lookup", "invalid-input"),
+        &[&format!(
+            "<tool_use_error>No such tool available: there is no tool called Raed; \
+             did you mean Read? There are: {}</tool_use_error>",
+            names.join(", ")
+        )],
     );
-    assert!(found.contains("Read"), "the nearest name is told: {found}");
-    assert_eq!(result["stage"], "lookup");
-    assert_eq!(result["error_class"], "invalid-input");
-    assert_eq!(result["tool_use_id"], "t");
     talk.close();
 }
 
@@ -35,15 +77,17 @@ fn schema_an_input_of_the_wrong_shape() {
     let project = Project::new();
     let mut talk = Talk::start(&project, &[]);
     let result = talk.call("Read", json!({"file_paht": "x", "limit": [true]}));
-    let found = text(&result);
-    assert!(
-        found.starts_with("<tool_use_error>InputValidationError: the input does not fit Read:\n"),
-        "{found}"
+    fails(
+        &project,
+        &result,
+        ("schema", "invalid-input"),
+        &[
+            "<tool_use_error>InputValidationError: the input does not fit Read:\n\
+            file_path: missing; wanted a string\n\
+            file_paht: no such parameter; did you mean file_path?\n\
+            limit: wanted an integer, given [true]</tool_use_error>",
+        ],
     );
-    for part in ["file_path", "file_paht", "limit"] {
-        assert!(found.contains(part), "{part} is missing in {found}");
-    }
-    assert_eq!(result["stage"], "schema");
     // What only looks wrong is put right.
     project.file("a.txt", "one\ntwo\nthree\n");
     let result = talk.call("Read", json!({"file_path": "a.txt", "limit": "1"}));
@@ -64,11 +108,14 @@ fn input_that_the_tool_itself_refuses() {
         "Edit",
         json!({"file_path": path, "old_string": "one", "new_string": "two"}),
     );
-    assert_eq!(result["stage"], "input", "{result}");
-    let found = text(&result);
-    assert!(
-        found.starts_with("<tool_use_error>InputValidationError: ") && found.contains("read"),
-        "{found}"
+    fails(
+        &project,
+        &result,
+        ("input", "invalid-input"),
+        &[
+            "<tool_use_error>InputValidationError: PROJECT/a.txt has not been read in this session. \
+            Read it first, then change it.</tool_use_error>",
+        ],
     );
     talk.close();
 }
@@ -87,10 +134,10 @@ fn pre_hooks_a_hook_that_forbids_and_one_that_spoils_the_input() {
     let mut talk = Talk::start(&project, &["--project-hooks"]);
     let result = talk.call("Read", json!({"file_path": "a.txt"}));
     fails(
+        &project,
         &result,
-        Some("permission"),
-        Some("denied"),
-        "Permission denied: a hook forbids it: not on a Monday",
+        ("permission", "denied"),
+        &["Permission denied: a hook forbids it: not on a Monday"],
     );
     let said = talk
         .heard
@@ -103,10 +150,16 @@ fn pre_hooks_a_hook_that_forbids_and_one_that_spoils_the_input() {
     );
 
     let result = talk.call("Grep", json!({"pattern": "one"}));
-    assert_eq!(result["stage"], "pre-hooks", "{result}");
-    assert!(
-        text(&result).contains("a hook changed the input, and what it made of it is refused"),
-        "{result}"
+    fails(
+        &project,
+        &result,
+        ("pre-hooks", "invalid-input"),
+        &[
+            "<tool_use_error>InputValidationError: a hook changed the input, and what it made of it is refused: \
+            the input does not fit Grep:\n\
+            wrong: no such parameter; known are -A, -B, -C, -i, -n, glob, head_limit, multiline, offset, \
+            output_mode, path, pattern and 1 more</tool_use_error>",
+        ],
     );
     talk.close();
 }
@@ -137,14 +190,14 @@ fn pre_hooks_of_a_project_do_not_run_unless_somebody_says_so() {
 #[test]
 fn permission_denied_by_a_rule_by_a_person_and_by_nobody() {
     let project = Project::new();
-    let secret = project.file("secret.txt", "s3cret\n");
+    project.file("secret.txt", "s3cret\n");
     let mut talk = Talk::start(&project, &["--deny", "Read(secret.txt)"]);
     let result = talk.call("Read", json!({"file_path": "secret.txt"}));
     fails(
+        &project,
         &result,
-        Some("permission"),
-        Some("denied"),
-        "Permission denied: the deny rule `Read(secret.txt)` forbids it",
+        ("permission", "denied"),
+        &["Permission denied: the deny rule `Read(secret.txt)` forbids it"],
     );
 
     talk.use_tool(
@@ -161,10 +214,10 @@ fn permission_denied_by_a_rule_by_a_person_and_by_nobody() {
     );
     let results = talk.end_turn();
     fails(
+        &project,
         &results[0],
-        Some("permission"),
-        Some("denied"),
-        "Permission denied: not now",
+        ("permission", "denied"),
+        &["Permission denied: not now"],
     );
 
     talk.use_tool(
@@ -175,13 +228,17 @@ fn permission_denied_by_a_rule_by_a_person_and_by_nobody() {
     talk.until("permission_request");
     talk.close_input();
     let results = talk.results();
-    let found = text(&results[0]);
-    assert!(
-        found.contains("nobody is there to answer: the input was closed"),
-        "{found}"
+    fails(
+        &project,
+        &results[0],
+        ("permission", "denied"),
+        &[
+            "Permission denied: Write needs permission because it may change things, \
+            and nobody is there to answer: the input was closed; \
+            `--allow 'Write(/PROJECT/new.txt)'` would allow it",
+        ],
     );
     assert!(!project.root().join("new.txt").exists());
-    drop(secret);
 }
 
 #[test]
@@ -206,7 +263,7 @@ fn permission_is_given_and_the_third_denial_in_a_row_says_so() {
     assert_eq!(talk.end_turn()[0]["is_error"], false);
     assert_eq!(std::fs::read(project.root().join("new.txt")).unwrap(), b"x");
 
-    let mut last = String::new();
+    let mut last = Value::Null;
     for _ in 0..3 {
         talk.use_tool(
             "w",
@@ -218,108 +275,16 @@ fn permission_is_given_and_the_third_denial_in_a_row_says_so() {
             json!({"type": "permission_response", "request_id": asked["request_id"],
                         "behavior": "deny"}),
         );
-        last = text(&talk.end_turn()[0]);
+        last = talk.end_turn().remove(0);
     }
-    assert!(last.contains("denied 3 times in a row"), "{last}");
-    talk.close();
-}
-
-#[test]
-fn call_the_tool_fails_breaks_or_runs_out_of_time() {
-    let project = Project::new();
-    let rogue = with_rogue(&project);
-    project.file(
-        ".toolbay/settings.json",
-        json!({"limits": {"Rogue": {"call-ms": 300}}}).to_string(),
-    );
-    let mut talk = Talk::start(&project, &["--plugin", &rogue]);
-    let result = talk.call("Read", json!({"file_path": "missing.txt"}));
-    assert_eq!(result["stage"], "call", "{result}");
-    assert_eq!(result["error_class"], "failed");
-    let found = text(&result);
-    assert!(
-        found.starts_with("<tool_use_error>") && found.contains("missing.txt"),
-        "{found}"
-    );
-
-    let result = talk.call("Rogue", json!({"act": "panic"}));
-    assert_eq!(result["error_class"], "broke", "{result}");
-    assert!(
-        text(&result).starts_with("<tool_use_error>Error: plugin Rogue broke in call: "),
-        "{result}"
-    );
-
-    let result = talk.call("Rogue", json!({"act": "loop"}));
-    assert_eq!(result["error_class"], "deadline", "{result}");
     fails(
-        &result,
-        Some("call"),
-        Some("deadline"),
-        "<tool_use_error>Error: ended: it took longer than the 300ms it may take</tool_use_error>",
-    );
-    talk.close();
-}
-
-#[test]
-fn mapping_an_empty_result_says_so() {
-    let project = Project::new();
-    let rogue = with_rogue(&project);
-    let mut talk = Talk::start(&project, &["--plugin", &rogue]);
-    let result = talk.call("Rogue", json!({"act": "echo", "text": ""}));
-    assert_eq!(result["is_error"], false, "{result}");
-    assert_eq!(text(&result), "(Rogue completed with no output)");
-    talk.close();
-}
-
-#[test]
-fn persist_a_large_result_goes_to_a_file_that_can_be_read() {
-    let project = Project::new();
-    let rogue = with_rogue(&project);
-    let mut talk = Talk::start(&project, &["--plugin", &rogue]);
-    let line = "x".repeat(99);
-    let long = format!("{line}\n").repeat(1_000);
-    let result = talk.call("Rogue", json!({"act": "echo", "text": long}));
-    assert_eq!(result["is_error"], false, "{result}");
-    let shown = text(&result);
-    assert!(shown.len() < 4_000, "{}", shown.len());
-    assert!(shown.starts_with("<persisted-output>"), "{shown}");
-    let path = result["persisted_to"].as_str().unwrap();
-    assert_eq!(std::fs::read_to_string(path).unwrap(), long);
-    assert!(shown.contains(path), "{shown}");
-    // What the model is told to read it may read, without a question.
-    let read = talk.call("Read", json!({"file_path": path, "limit": 2}));
-    assert_eq!(read["is_error"], false, "{read}");
-    assert!(text(&read).starts_with("     1\txxx"), "{read}");
-    talk.close();
-}
-
-#[test]
-fn post_hooks_add_to_the_result_and_may_stop_the_conversation() {
-    let project = Project::new();
-    project.file("a.txt", "one\n");
-    let feedback = "echo 'remember the tests' >&2; exit 2";
-    let stop = r#"echo '{"continue": false, "stopReason": "enough for today"}'"#;
-    let failed = r#"grep -q '"error"' && echo '{"hookSpecificOutput":{"hookEventName":"PostToolUseFailure","additionalContext":"files live in src"}}'"#;
-    let hooks = json!({"hooks": {
-        "PostToolUse": [
-            {"matcher": "Read", "hooks": [{"type": "command", "command": feedback}]},
-            {"matcher": "Glob", "hooks": [{"type": "command", "command": stop}]},
+        &project,
+        &last,
+        ("permission", "denied"),
+        &[
+            "Permission denied: the person said no. This was denied 3 times in a row; asking again will not help. \
+            Go another way, or ask the person what they would allow",
         ],
-        "PostToolUseFailure": [{"hooks": [{"type": "command", "command": failed}]}],
-    }});
-    project.file(".toolbay/settings.json", hooks.to_string());
-    let mut talk = Talk::start(&project, &["--project-hooks"]);
-    let result = talk.call("Read", json!({"file_path": "a.txt"}));
-    assert_eq!(result["is_error"], false, "{result}");
-    assert_eq!(
-        text(&result),
-        "     1\tone\nA hook says after the call: remember the tests"
     );
-    let result = talk.call("Read", json!({"file_path": "b.txt"}));
-    assert!(text(&result).ends_with("\nfiles live in src"), "{result}");
-    talk.use_tool("g", "Glob", json!({"pattern": "*.txt"}));
-    talk.end_turn();
-    let end = talk.heard.last().unwrap();
-    assert_eq!(end["stop"], "enough for today", "{end}");
     talk.close();
 }

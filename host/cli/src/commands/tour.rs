@@ -20,9 +20,6 @@ use crate::style::Style;
 use crate::tour::{SCRIPT, Step, project};
 use crate::view::{draw, harmless};
 
-/// Lines of a result that are shown.
-const SHOWN_LINES: usize = 12;
-
 pub(super) async fn run(common: Common) -> anyhow::Result<ExitCode> {
     let started = Instant::now();
     let folder = Folder::make()?;
@@ -42,7 +39,7 @@ pub(super) async fn run(common: Common) -> anyhow::Result<ExitCode> {
         kill.clone(),
         Wishes {
             demos: true,
-            session_folder: Some(folder.base.join("session")),
+            session_folder: Some(folder.session()),
             ..Wishes::default()
         },
     )
@@ -52,6 +49,7 @@ pub(super) async fn run(common: Common) -> anyhow::Result<ExitCode> {
         json: common.json,
         style: Style::for_output(),
         root: folder.path.display().to_string(),
+        session: folder.session().display().to_string(),
     };
     show.opening(&bay, started.elapsed())?;
     for step in SCRIPT {
@@ -77,6 +75,7 @@ struct Show {
     json: bool,
     style: Style,
     root: String,
+    session: String,
 }
 
 impl Show {
@@ -138,7 +137,7 @@ impl Show {
             let call = call.lines().next().unwrap_or_default().to_owned();
             print_line(&format!("{mark} {}", style.note(&self.local(&call))))?;
             let text = self.picture(bay, result, input).await;
-            print_line(&self.cut(&self.local(&text)))?;
+            print_line(&self.cut(&self.local(&text), step.shown_lines))?;
         }
         let refused = events.iter().filter_map(|event| match event {
             AuditEvent::PowerRefused { power, detail, .. } => Some((power, detail)),
@@ -169,26 +168,27 @@ impl Show {
         harmless(&result.text())
     }
 
-    /// Paths of the tour's folder, shortened; also where a rule anchors one at `//`.
+    /// Paths of the tour's folders, shortened; also where a rule anchors one at `//`.
     fn local(&self, text: &str) -> String {
         let root = &self.root;
+        let text = text.replace(&self.session, "session");
         text.replace(&format!("/{root}/"), "./")
             .replace(&format!("{root}/"), "")
             .replace(root, ".")
     }
 
-    fn cut(&self, text: &str) -> String {
+    fn cut(&self, text: &str, most: usize) -> String {
         let lines: Vec<&str> = text.trim_end().lines().collect();
         let mut shown: Vec<String> = lines
             .iter()
-            .take(SHOWN_LINES)
+            .take(most)
             .map(|line| {
                 let short: String = line.chars().take(140).collect();
                 format!("    {short}")
             })
             .collect();
-        if lines.len() > SHOWN_LINES {
-            let more = format!("    … {} lines more", lines.len() - SHOWN_LINES);
+        if lines.len() > most {
+            let more = format!("    … {} lines more", lines.len() - most);
             shown.push(self.style.dim(&more));
         }
         shown.join("\n")
@@ -207,7 +207,7 @@ impl Show {
             changed.join(", "),
             style.dim(&format!("The tour took {}.", milliseconds(took)))
         ))?;
-        print_line(&style.dim("Results that grow too large go to files; commands will run in cages once there is a tool for them."))
+        print_line(&style.dim("Commands will run in cages once there is a tool for them."))
     }
 }
 
@@ -232,6 +232,11 @@ impl Folder {
         std::fs::create_dir_all(&path).with_context(|| path.display().to_string())?;
         let path = path.canonicalize()?;
         Ok(Self { base, path })
+    }
+
+    /// Where results go that are too long.
+    fn session(&self) -> PathBuf {
+        self.base.join("session")
     }
 }
 

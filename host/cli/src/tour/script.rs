@@ -8,10 +8,15 @@ use toolbay_contract::ToolUse;
 /// A tool's name and its input, made for a project's folder.
 type Call = fn(&str) -> (&'static str, Value);
 
+/// Enough to see what a result is.
+const SHOWN_LINES: usize = 12;
+
 /// One turn: some calls and what they show.
 pub struct Step {
     pub title: &'static str,
     pub about: &'static str,
+    /// Lines of each result that people see.
+    pub shown_lines: usize,
     calls: &'static [Call],
 }
 
@@ -38,6 +43,7 @@ pub static SCRIPT: &[Step] = &[
     Step {
         title: "1. Three reads at once",
         about: "Calls that claim to be read-only run side by side, and cannot write.",
+        shown_lines: SHOWN_LINES,
         calls: &[
             |root| ("Read", json!({"file_path": format!("{root}/src/main.rs")})),
             |root| ("Read", json!({"file_path": format!("{root}/notes.md")})),
@@ -47,6 +53,7 @@ pub static SCRIPT: &[Step] = &[
     Step {
         title: "2. A search through the host's native engine",
         about: "The tool asks; the host walks and matches, inside the roots and the path rules.",
+        shown_lines: SHOWN_LINES,
         calls: &[|_| {
             (
                 "Grep",
@@ -57,6 +64,7 @@ pub static SCRIPT: &[Step] = &[
     Step {
         title: "3. An edit, allowed by a rule",
         about: "`Edit(./src/**)` allows it; the call may write in that file's folder and nowhere else.",
+        shown_lines: SHOWN_LINES,
         calls: &[|root| {
             (
                 "Edit",
@@ -71,6 +79,7 @@ pub static SCRIPT: &[Step] = &[
     Step {
         title: "4. What no rule allows is not done",
         about: "Nobody is there to ask, so the answer is no, and says what would have helped.",
+        shown_lines: SHOWN_LINES,
         calls: &[
             |root| {
                 (
@@ -85,11 +94,29 @@ pub static SCRIPT: &[Step] = &[
     Step {
         title: "5. A third-party tool that lies",
         about: "It claims to be read-only and then attacks. Claims are enforced, not believed.",
+        shown_lines: SHOWN_LINES,
         calls: &[|root| ("WordCount", json!({"file": format!("{root}/notes.md")}))],
     },
     Step {
         title: "6. A file too large to show",
         about: "The reader shows a part, and says how to get the rest.",
+        shown_lines: SHOWN_LINES,
         calls: &[|root| ("Read", json!({"file_path": format!("{root}/server.log")}))],
     },
+    Step {
+        title: "7. Results too long for one message",
+        about: "The largest goes to a file; the model gets its size, the place and a preview.",
+        shown_lines: 6,
+        calls: &[
+            |root| part_of_log(root, 4_001),
+            |root| part_of_log(root, 2_001),
+            |root| part_of_log(root, 6_001),
+        ],
+    },
 ];
+
+/// As many lines as the reader shows at once.
+fn part_of_log(root: &str, first_line: usize) -> (&'static str, Value) {
+    let path = format!("{root}/server.log");
+    ("Read", json!({"file_path": path, "offset": first_line}))
+}

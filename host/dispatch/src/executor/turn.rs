@@ -265,16 +265,22 @@ impl Turn {
             Budget::AsTheyCome | Budget::Together => self.calls.len(),
         };
         let dispatch = self.dispatch.clone();
-        let limit = |name: &str| {
+        let wishes = |name: &str| {
             let found = dispatch.pool().find(name);
-            found.map_or(ResultLimit::Standard, |found| found.tool.info().limit)
+            found.map_or((ResultLimit::Standard, None), |found| {
+                let info = found.tool.info();
+                (info.limit, info.keep())
+            })
         };
         let mut parts: Vec<MessagePart<'_>> = self.calls[self.next..end]
             .iter_mut()
             .filter_map(|call| {
-                call.result.as_mut().map(|result| MessagePart {
+                let result = call.result.as_mut()?;
+                let (limit, keep) = wishes(&call.block.name);
+                Some(MessagePart {
                     call_id: &call.block.id,
-                    limit: limit(&call.block.name),
+                    limit,
+                    keep,
                     content: &mut result.content,
                 })
             })

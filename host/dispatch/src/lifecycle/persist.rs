@@ -23,9 +23,11 @@ pub(crate) struct Kept {
 
 impl Mapped {
     pub(crate) fn persist(self, dispatch: &Dispatch) -> Kept {
+        let info = self.tool.info();
         let call = KeptCall {
             call_id: &self.ticket.id,
-            limit: self.tool.info().limit,
+            limit: info.limit,
+            keep: info.keep(),
             is_error: self.outcome.failed,
         };
         let kept = dispatch.results().keep(&call, self.content);

@@ -111,9 +111,10 @@ impl Decision {
         match self {
             Self::Replaced { blocks, .. } => Cow::Borrowed(blocks),
             Self::Cut { plan, reason } => {
-                let text = plan
-                    .text
-                    .map(|text| wording::cut(text_without(content, &plan.stays), text.cut, reason));
+                let text = plan.text.map(|text| {
+                    let whole = text_without(content, &plan.stays);
+                    wording::cut(whole, text.cut, reason, text.keep)
+                });
                 Cow::Owned(assemble(content, plan, text, |_, kind, blob| {
                     wording::lost_blob(kind, blob, reason)
                 }))

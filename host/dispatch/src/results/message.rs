@@ -2,19 +2,21 @@
 
 use std::cmp::Reverse;
 
-use toolbay_contract::{Content, ResultLimit};
+use toolbay_contract::{Content, Keep, ResultLimit};
 
 use super::Results;
 use super::blocks::TextSize;
 use super::decision::Decision;
 use super::digest::Digest;
-use super::plan::{MESSAGE_CHARS, Plan};
+use super::plan::{MESSAGE_CHARS, Plan, TextPlan};
 
 /// One of the results that go to the model together.
 #[derive(Debug)]
 pub struct MessagePart<'a> {
     pub call_id: &'a str,
     pub limit: ResultLimit,
+    /// The part that its tool wants to be kept.
+    pub keep: Option<Keep>,
     pub content: &'a mut Vec<Content>,
 }
 
@@ -84,11 +86,13 @@ impl Results {
     }
 
     fn replace(&self, fitting: &mut Fitting<'_, '_>, plan: &Plan) {
+        let part = &fitting.part;
+        let keep = part.keep;
         let plan = Plan {
+            text: plan.text.map(|text| TextPlan { keep, ..text }),
             stays: fitting.own_blocks.clone(),
             ..plan.clone()
         };
-        let part = &fitting.part;
         let decision = self.carry_out(part.call_id, fitting.key(), part.content, plan);
         fitting.apply(&decision);
         fitting.measure();

@@ -2,7 +2,7 @@
 //! cutting follow the same plan.
 
 use serde::{Deserialize, Serialize};
-use toolbay_contract::{Blob, Content, ResultLimit};
+use toolbay_contract::{Blob, Content, Keep, ResultLimit};
 
 use super::blocks::TextSize;
 
@@ -46,12 +46,21 @@ pub(super) struct TextPlan {
     pub(super) preview: usize,
     /// Characters to show of one that could not.
     pub(super) cut: usize,
+    /// The part to show, where the tool said so. Logs of sessions that began before
+    /// tools could say so have no such word, and get none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) keep: Option<Keep>,
 }
 
 impl Plan {
-    pub(super) fn for_result(content: &[Content], size: TextSize, limit: ResultLimit) -> Self {
+    pub(super) fn for_result(
+        content: &[Content],
+        size: TextSize,
+        limit: ResultLimit,
+        keep: Option<Keep>,
+    ) -> Self {
         let mut plan = Self {
-            text: text_plan(size, limit),
+            text: text_plan(size, limit).map(|text| TextPlan { keep, ..text }),
             ..Self::default()
         };
         let blobs = content
@@ -81,6 +90,7 @@ impl Plan {
             text: Some(TextPlan {
                 preview: PREVIEW_BYTES.min(share / 2),
                 cut: share.max(FRAME_CHARS),
+                keep: None,
             }),
             ..Self::default()
         }
@@ -106,12 +116,14 @@ fn text_plan(size: TextSize, limit: ResultLimit) -> Option<TextPlan> {
                 preview: PREVIEW_BYTES,
                 // So many characters fit in any script.
                 cut: CEILING_BYTES / 4,
+                keep: None,
             });
         }
     };
     (size.chars > most_chars).then_some(TextPlan {
         preview: PREVIEW_BYTES.min(most_chars),
         cut: most_chars,
+        keep: None,
     })
 }
 
@@ -146,7 +158,7 @@ mod tests {
             (SelfManaged, "€", 133_334, true),
         ] {
             let content = [Content::Text(letter.repeat(count))];
-            let plan = Plan::for_result(&content, TextSize::of(&content), limit);
+            let plan = Plan::for_result(&content, TextSize::of(&content), limit, None);
             assert_eq!(plan.text.is_some(), is_over, "{limit:?} {letter} {count}");
         }
     }
@@ -193,7 +205,7 @@ mod tests {
                 Some(100),
             ),
         ] {
-            let plan = Plan::for_result(&content, TextSize::of(&content), limit);
+            let plan = Plan::for_result(&content, TextSize::of(&content), limit, None);
             assert_eq!((plan.blobs, plan.surplus_from), (blobs, surplus_from));
         }
     }
@@ -207,7 +219,12 @@ mod tests {
             (10_000, 10, 400),
         ] {
             let plan = Plan::for_message(results);
-            assert_eq!(plan.text, Some(TextPlan { preview, cut }), "{results}");
+            let wanted = TextPlan {
+                preview,
+                cut,
+                keep: None,
+            };
+            assert_eq!(plan.text, Some(wanted), "{results}");
         }
     }
 }

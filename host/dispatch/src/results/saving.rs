@@ -34,7 +34,8 @@ pub(super) fn save(
         Some(planned) => {
             let text = text_without(content, &plan.stays);
             let path = keep(&FileName::for_text(call_id, &text), text.as_bytes())?;
-            Some(wording::persisted(&text, &path, planned.preview))
+            let shown = wording::persisted(&text, &path, planned.preview, planned.keep);
+            Some(shown)
         }
         None => None,
     };

@@ -50,6 +50,7 @@ fn call(call_id: &str) -> KeptCall<'_> {
     KeptCall {
         call_id,
         limit: ResultLimit::Standard,
+        keep: None,
         is_error: false,
     }
 }

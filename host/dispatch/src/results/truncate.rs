@@ -3,13 +3,7 @@
 
 use std::borrow::Cow;
 
-/// Which part of a text survives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Keep {
-    Start,
-    End,
-    Both,
-}
+use toolbay_contract::Keep;
 
 /// The line ends around the note.
 const AROUND_THE_NOTE: usize = 2;
@@ -28,11 +22,7 @@ pub fn truncate(text: &str, limit: usize, keep: Keep) -> Cow<'_, str> {
     }
     // What is left out has at most as many digits as the whole.
     let room = limit.saturating_sub(note(total).len() + AROUND_THE_NOTE);
-    let (first, last) = match keep {
-        Keep::Start => (room, 0),
-        Keep::End => (0, room),
-        Keep::Both => (room - room / 2, room / 2),
-    };
+    let (first, last) = shares(room, keep);
     let head = first_characters(text, first);
     let tail = last_characters(text, last);
     let left_out = total - head.chars().count() - tail.chars().count();
@@ -66,6 +56,31 @@ pub(super) fn beginning(text: &str, least: usize, most: usize) -> &str {
     }
 }
 
+/// The end of a text, at most `most` bytes: cut at the first line start that leaves at
+/// least `least` bytes, else at the first whole character.
+pub(super) fn ending(text: &str, least: usize, most: usize) -> &str {
+    let start = text.ceil_char_boundary(text.len().saturating_sub(most));
+    let (before, kept) = text.split_at(start);
+    if before.is_empty() || before.ends_with('\n') {
+        return kept;
+    }
+    match kept.find('\n') {
+        Some(at) if kept.len() - (at + 1) >= least => &kept[at + 1..],
+        // The two halves of one line end belong together.
+        _ if before.ends_with('\r') => kept.strip_prefix('\n').unwrap_or(kept),
+        _ => kept,
+    }
+}
+
+/// How much of a room the start and the end get.
+pub(super) fn shares(room: usize, keep: Keep) -> (usize, usize) {
+    match keep {
+        Keep::Start => (room, 0),
+        Keep::End => (0, room),
+        Keep::Both => (room - room / 2, room / 2),
+    }
+}
+
 fn first_characters(text: &str, count: usize) -> &str {
     let end = text
         .char_indices()
@@ -79,15 +94,11 @@ fn last_characters(text: &str, count: usize) -> &str {
         return "";
     };
     let start = text.char_indices().rev().nth(last).map_or(0, |(at, _)| at);
-    let (before, kept) = text.split_at(start);
-    if before.ends_with('\n') {
-        return kept;
-    }
-    let near = kept.floor_char_boundary(kept.len().div_ceil(4));
-    kept[..near].find('\n').map_or(kept, |at| &kept[at + 1..])
+    let length = text.len() - start;
+    ending(text, length - length.div_ceil(4), length)
 }
 
-fn note(left_out: usize) -> String {
+pub(super) fn note(left_out: usize) -> String {
     format!("[{left_out} characters left out]")
 }
 

@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
-use toolbay_contract::{Blob, Content};
+use toolbay_contract::{Blob, Content, Keep};
 
-use super::truncate::{Keep, beginning, truncate};
+use super::truncate::{beginning, ending, note, shares, truncate};
 
 const OPENING: &str = "<persisted-output>";
 const CLOSING: &str = "</persisted-output>";
@@ -13,40 +13,55 @@ const CLOSING: &str = "</persisted-output>";
 const LONGEST_REASON: usize = 300;
 const LONGEST_MIME: usize = 100;
 
-/// Stands for a text that lies in a file.
-pub(super) fn persisted(text: &str, path: &str, preview_bytes: usize) -> String {
-    let preview = preview(text, preview_bytes);
-    let line_end = if preview.is_empty() || preview.ends_with('\n') {
-        ""
-    } else {
-        "\n"
+/// Stands for a text that lies in a file. It can be read from there, so that a beginning
+/// is enough where the tool does not say otherwise.
+pub(super) fn persisted(
+    text: &str,
+    path: &str,
+    preview_bytes: usize,
+    keep: Option<Keep>,
+) -> String {
+    let keep = keep.unwrap_or(Keep::Start);
+    let Preview { quoted, bytes } = preview(text, preview_bytes, keep);
+    let line_end = missing_line_end(&quoted);
+    let part = match keep {
+        Keep::Start => "It begins with",
+        Keep::End => "It ends with",
+        Keep::Both => "Its beginning and end",
     };
     format!(
         "{OPENING}\n\
          This result is too long to be shown here: {size} in {lines}. The whole text is in\n\
          {path}\n\
          Read that file in parts, or search it, to see what you need. \
-         It begins with ({shown}):\n\n\
-         {preview}{line_end}\
+         {part} ({shown}):\n\n\
+         {quoted}{line_end}\
          {CLOSING}",
         size = size(text.len()),
         lines = counted(text.lines().count(), "line"),
-        shown = size(preview.len()),
+        shown = size(bytes),
     )
 }
 
-/// Stands for a text that could not be put into a file; at most `limit` characters.
-pub(super) fn cut(text: String, limit: usize, reason: &str) -> String {
+/// Stands for a text that could not be put into a file; at most `limit` characters. What
+/// is left out is lost, so that both ends stay where the tool does not say otherwise.
+pub(super) fn cut(text: String, limit: usize, reason: &str, keep: Option<Keep>) -> String {
     if text.chars().count() <= limit {
         return text;
     }
+    let keep = keep.unwrap_or(Keep::Both);
+    let part = match keep {
+        Keep::Start => "start follows",
+        Keep::End => "end follows",
+        Keep::Both => "start and end follow",
+    };
     let said = format!(
-        "[This result is too long to be shown ({}), and it could not be saved: {}. Only its start and end follow.]\n",
+        "[This result is too long to be shown ({}), and it could not be saved: {}. Only its {part}.]\n",
         size(text.len()),
         reason.chars().take(LONGEST_REASON).collect::<String>(),
     );
     let room = limit.saturating_sub(said.chars().count());
-    said + &truncate(&text, room, Keep::Both)
+    said + &truncate(&text, room, keep)
 }
 
 /// Stands for a result that an earlier call already gave.
@@ -103,10 +118,46 @@ fn described(kind: &str, blob: &Blob) -> String {
     format!("{kind}, {mime}, {}", size(blob.data.len()))
 }
 
-/// The first bytes of a text, to a line end if one is in their second half.
-fn preview(text: &str, most: usize) -> String {
-    let shown = beginning(text, most.div_ceil(2), most);
-    // A tool that writes the closing tag must not end the quotation.
+/// What is shown of a text.
+struct Preview {
+    quoted: String,
+    /// How much of the text that is.
+    bytes: usize,
+}
+
+/// The kept part of a text, cut at lines where that leaves at least half of it.
+fn preview(text: &str, most: usize, keep: Keep) -> Preview {
+    let (first, last) = shares(most, keep);
+    let head = beginning(text, first.div_ceil(2), first);
+    let rest = &text[head.len()..];
+    let tail = ending(rest, last.div_ceil(2), last);
+    let left_out = &rest[..rest.len() - tail.len()];
+
+    let mut shown = head.to_owned();
+    // What misses only one end needs no note: the sentence above says which part it is.
+    if !left_out.is_empty() && keep == Keep::Both {
+        shown.push_str(missing_line_end(head));
+        shown.push_str(&note(left_out.chars().count()));
+        shown.push('\n');
+    }
+    shown.push_str(tail);
+    Preview {
+        quoted: quote(&shown),
+        bytes: head.len() + tail.len(),
+    }
+}
+
+/// What must follow a text so that a line can follow it.
+fn missing_line_end(text: &str) -> &'static str {
+    if text.is_empty() || text.ends_with('\n') {
+        ""
+    } else {
+        "\n"
+    }
+}
+
+/// A tool that writes the closing tag must not end the quotation.
+fn quote(shown: &str) -> String {
     let mut quoted = String::with_capacity(shown.len());
     let mut rest = shown;
     while let Some(at) = find_ignoring_case(rest, CLOSING.trim_end_matches('>')) {

@@ -4,7 +4,7 @@
 //! test with a thousand plugins measure with it.
 
 use serde::Deserialize;
-use toolbay_sdk::{Info, Outcome, Result, Tool};
+use toolbay_sdk::{Info, Keep, Outcome, Result, Tool};
 
 #[derive(Deserialize)]
 struct Input {
@@ -17,9 +17,11 @@ struct Trivial;
 impl Tool for Trivial {
     type Input = Input;
 
-    const INFO: Info = Info::new("Trivial", "Says back the text that it was given.").schema(
-        r#"{"type":"object","properties":{"text":{"type":"string"}},"additionalProperties":false}"#,
-    );
+    const INFO: Info = Info::new("Trivial", "Says back the text that it was given.")
+        .schema(
+            r#"{"type":"object","properties":{"text":{"type":"string"}},"additionalProperties":false}"#,
+        )
+        .keep(Keep::End);
 
     fn is_read_only(_: &Input) -> bool {
         true

@@ -24,7 +24,11 @@ fn words_stand_where_the_first_text_was() {
         image(4),
     ];
     let plan = Plan {
-        text: Some(TextPlan { preview: 0, cut: 0 }),
+        text: Some(TextPlan {
+            preview: 0,
+            cut: 0,
+            keep: None,
+        }),
         blobs: vec![2],
         surplus_from: Some(4),
         stays: vec![5],

@@ -54,6 +54,7 @@ impl Message {
             .map(|((call_id, limit, _), content)| MessagePart {
                 call_id,
                 limit: *limit,
+                keep: None,
                 content,
             })
             .collect();
@@ -130,6 +131,34 @@ fn what_is_replaced_lies_in_a_file() {
 }
 
 #[test]
+fn a_message_keeps_the_part_that_a_tool_asks_for() {
+    for (keep, has_start, has_end) in [
+        (None, true, false),
+        (Some(Keep::Start), true, false),
+        (Some(Keep::End), false, true),
+        (Some(Keep::Both), true, true),
+    ] {
+        let session = session();
+        let whole = format!("first\n{}last\n", "line\n".repeat(9_000));
+        let mut contents: Vec<Vec<Content>> = (0..5).map(|_| vec![text(&*whole)]).collect();
+        let mut parts: Vec<MessagePart<'_>> = contents
+            .iter_mut()
+            .map(|content| MessagePart {
+                call_id: "id",
+                limit: ResultLimit::Standard,
+                keep,
+                content,
+            })
+            .collect();
+        session.open().fit_message(&mut parts);
+        let shown = shown(&contents[0]);
+        assert!(shown.starts_with("<persisted-output>"), "{keep:?}");
+        let found = (shown.contains("\nfirst\n"), shown.contains("\nlast\n"));
+        assert_eq!(found, (has_start, has_end), "{keep:?}");
+    }
+}
+
+#[test]
 fn a_tool_cannot_pretend_to_be_replaced() {
     let session = session();
     let mut message = Message::standard(&[45_000; 5]);
@@ -172,6 +201,7 @@ fn a_restart_between_result_and_message_keeps_the_lines_of_the_host() {
         .map(|(call_id, content)| MessagePart {
             call_id,
             limit: ResultLimit::Standard,
+            keep: None,
             content,
         })
         .collect();
@@ -202,6 +232,7 @@ fn the_choice_holds_when_the_message_would_fit_without_it() {
         results.fit_message(&mut [MessagePart {
             call_id: id,
             limit: *limit,
+            keep: None,
             content: &mut alone,
         }]);
         assert_eq!(alone, first[index], "{index}");

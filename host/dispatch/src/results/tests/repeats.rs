@@ -10,6 +10,7 @@ fn send(results: &Results, call_id: &str, content: &[Content]) -> Vec<Content> {
     results.fit_message(&mut [MessagePart {
         call_id,
         limit: ResultLimit::Standard,
+        keep: None,
         content: &mut content,
     }]);
     content
@@ -133,6 +134,7 @@ fn nothing_refers_to_what_was_cut() {
             .map(|(call_id, content)| MessagePart {
                 call_id,
                 limit: ResultLimit::Standard,
+                keep: None,
                 content,
             })
             .collect();

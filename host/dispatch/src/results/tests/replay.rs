@@ -59,9 +59,10 @@ fn a_changed_limit_changes_no_byte() {
     let first = session.open().keep(&small, letters('a', 500));
     assert!(first.persisted.is_some());
     for limit in [ResultLimit::Standard, ResultLimit::SelfManaged] {
-        for is_error in [false, true] {
+        for (is_error, keep) in [(false, None), (true, None), (false, Some(Keep::End))] {
             let call = KeptCall {
                 limit,
+                keep,
                 is_error,
                 ..small
             };
@@ -80,6 +81,44 @@ fn a_changed_limit_changes_no_byte() {
         session.open().keep(&other, letters('a', 500)).persisted,
         None
     );
+}
+
+#[test]
+fn what_is_kept_and_what_was_cut_come_back_the_same() {
+    for keep in [None, Some(Keep::Start), Some(Keep::End), Some(Keep::Both)] {
+        for can_save in [true, false] {
+            let session = session();
+            if !can_save {
+                fs::create_dir(session.path()).unwrap();
+                fs::write(session.path().join("tool-results"), "").unwrap();
+            }
+            let asked = KeptCall { keep, ..call("id") };
+            let content = || vec![text(format!("first\n{}last\n", "line\n".repeat(20_000)))];
+            let first = session.open().keep(&asked, content());
+            assert_eq!(first.persisted.is_some(), can_save);
+            // Also when the tool has changed its mind since.
+            for now in [asked, call("id")] {
+                assert_eq!(session.open().keep(&now, content()), first, "{keep:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_log_from_before_tools_could_ask_reads_as_it_did() {
+    let session = session();
+    fs::create_dir(session.path()).unwrap();
+    fs::write(session.path().join("tool-results"), "").unwrap();
+    let first = session.open().keep(&call("id"), letters('a', 60_000));
+    let log = session.log();
+    let plan = r#""plan":{"text":{"preview":2000,"cut":50000},"blobs":[]"#;
+    assert!(log.contains(plan), "{log}");
+    let asks = KeptCall {
+        keep: Some(Keep::End),
+        ..call("id")
+    };
+    assert_eq!(session.open().keep(&asks, letters('a', 60_000)), first);
+    assert_eq!(session.log(), log);
 }
 
 #[test]

@@ -122,3 +122,30 @@ fn beginnings_end_at_lines_in_their_second_half() {
         assert_eq!(beginning(text, most.div_ceil(2), most), wanted, "{text:?}");
     }
 }
+
+#[test]
+fn endings_begin_at_lines_in_their_first_half() {
+    let cases: [(&str, usize, &str); 18] = [
+        ("", 4, ""),
+        ("abc", 4, "abc"),
+        ("abcdefgh", 4, "efgh"),
+        ("abcdefg\n", 4, "efg\n"),
+        ("abcdef\nh", 4, "ef\nh"),
+        ("abcde\ngh", 4, "gh"),
+        ("abcd\nfgh", 4, "fgh"),
+        ("abc\nefgh", 4, "efgh"),
+        ("ab\nd\nfgh", 4, "fgh"),
+        ("abc\r\nfgh", 4, "fgh"),
+        ("ab\r\nefgh", 4, "efgh"),
+        ("abcdef\r\n", 1, ""),
+        ("abcdef\r\n", 2, "\r\n"),
+        ("€€a", 4, "€a"),
+        ("€€a", 3, "a"),
+        ("€", 2, ""),
+        ("abc", 0, ""),
+        ("a\n", 0, ""),
+    ];
+    for (text, most, wanted) in cases {
+        assert_eq!(ending(text, most.div_ceil(2), most), wanted, "{text:?}");
+    }
+}
