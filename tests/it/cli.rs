@@ -4,6 +4,7 @@
 mod calls;
 mod plugins;
 mod printing;
+mod shell;
 mod tour;
 
 use serde_json::Value;

@@ -68,6 +68,8 @@ pub fn entries(folder: &str) -> Vec<String> {
 pub fn is_test(path: &str) -> bool {
     path.starts_with("tests/")
         || path.contains("/tests/")
+        || path.contains("/benches/")
+        || path.contains("/fuzz/")
         || path.contains("/cases/")
         || path.ends_with("/tests.rs")
 }
