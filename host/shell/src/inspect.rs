@@ -45,11 +45,9 @@ pub fn inspect(script: &str, place: &Place) -> Report {
         );
     }
     findings.extend(mentioned.findings);
-    if mentioned.count > MOST_COMMANDS {
-        findings.push(Check::TooManyCommands.found(format!(
-            "it has {} commands, more than {MOST_COMMANDS}",
-            mentioned.count
-        )));
+    // Those in substitutions and loops count too, where there is no reading.
+    if mentioned.count > MOST_COMMANDS && judged.too_complex {
+        findings.push(too_many(mentioned.count));
     }
     findings.sort_by_key(|finding| finding.check);
     findings.dedup();
@@ -76,6 +74,12 @@ pub fn inspect(script: &str, place: &Place) -> Report {
         writes: judged.writes,
         warnings,
     }
+}
+
+fn too_many(count: usize) -> Finding {
+    Check::TooManyCommands.found(format!(
+        "it has {count} commands, more than {MOST_COMMANDS}"
+    ))
 }
 
 /// What both readings say, if they say the same.
@@ -106,8 +110,14 @@ struct Judged {
 impl Judged {
     fn judge(&mut self, reading: &Reading, place: &Place) {
         let mut wanderer = Wanderer::new(place);
+        let (looked_into, rest) = reading
+            .commands
+            .split_at(reading.commands.len().min(MOST_COMMANDS));
         // What comes after so many is refused unseen.
-        for command in reading.commands.iter().take(MOST_COMMANDS + 1) {
+        if !rest.is_empty() {
+            self.findings.push(too_many(reading.commands.len()));
+        }
+        for command in looked_into {
             wanderer.arrive(command);
             self.command(command, &mut wanderer);
         }

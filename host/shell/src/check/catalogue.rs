@@ -492,6 +492,15 @@ mod tests {
         assert!(inspect(&long, &place).has(Check::TooLong));
         let many = vec!["true"; 51].join(";");
         assert!(inspect(&many, &place).has(Check::TooManyCommands));
+        // Whatever the commands are: what is not looked into is not vouched for.
+        for filler in ["LANG=C", "(true)", "[ -f x ]", "! true"] {
+            let hidden = format!("{}touch x", format!("{filler};").repeat(60));
+            let report = inspect(&hidden, &place);
+            assert!(report.has(Check::TooManyCommands), "{filler}");
+            assert!(!report.read_only(), "{filler}");
+        }
+        let many = format!("for i in a; do {} done", "true; ".repeat(60));
+        assert!(inspect(&many, &place).has(Check::TooManyCommands));
         let enough = vec!["true"; 50].join(";");
         assert!(inspect(&enough, &place).read_only());
     }
