@@ -101,12 +101,12 @@ impl<'a> Lexer<'a> {
         !self.closed && self.command.words.is_empty()
     }
 
-    /// A comment runs to the end of its line. Quotes in it open nothing, but whoever reads
-    /// carelessly may think so.
+    /// A comment runs to the end of its line. Quotes and forms in it mean nothing, but whoever
+    /// reads carelessly may think so.
     fn comment(&mut self) -> Result<(), Finding> {
         let comment = self.text.take_line();
-        if comment.contains(['\'', '"', '`', '\\']) || comment.contains("$(") {
-            return Err(Check::CommentQuoteDesync.found("a comment holds quotes"));
+        if comment.contains(['\'', '"', '`', '\\', '$', '<', '>']) {
+            return Err(Check::CommentQuoteDesync.found("a comment holds quotes or operators"));
         }
         Ok(())
     }
@@ -278,7 +278,18 @@ impl<'a> Lexer<'a> {
             return Err(incomplete("a redirection has no target"));
         }
         let target = Builder::new(&mut self.text, false).build()?.word;
-        let operator = duplicating(operator, &target)?;
+        let is_number = target.text.bytes().all(|byte| byte.is_ascii_digit());
+        if is_number && matches!(self.text.peek(), Some('<' | '>')) {
+            return Err(too_complex("a target that is the next one's descriptor"));
+        }
+        let operator = match duplicating(operator, &target)? {
+            Operator::WriteBoth if descriptor.is_some() => {
+                return Err(too_complex(
+                    "`>&` with a number before and a file behind it",
+                ));
+            }
+            operator => operator,
+        };
         let redirection = Redirection {
             descriptor,
             operator,
