@@ -147,6 +147,11 @@ fn a_plugin_that_is_not_there_is_incomplete() {
     assert_eq!(incomplete("there-is-no-such-plugin").len(), PARTS.len());
 }
 
+/// Features that build no plugin in. Each is off unless asked for: what most people do not
+/// need, they do not build.
+const OTHER_FEATURES: [(&str, &str); 1] =
+    [("otlp", "sends spans to a collector, with crates of its own")];
+
 /// What the features of the program and the folders of plugins disagree about.
 fn unlike(features: &toml::Table, plugins: &[String]) -> Vec<String> {
     let default = features.get("default").and_then(toml::Value::as_array);
@@ -164,7 +169,11 @@ fn unlike(features: &toml::Table, plugins: &[String]) -> Vec<String> {
         }
     }
     for feature in features.keys().filter(|feature| *feature != "default") {
-        if !plugins.contains(feature) {
+        let is_other = OTHER_FEATURES.iter().any(|(name, _)| name == feature);
+        if is_other && default.contains(&feature.as_str()) {
+            findings.push(format!("the feature `{feature}` must not be a default"));
+        }
+        if !is_other && !plugins.contains(feature) {
             findings.push(format!("the feature `{feature}` has no folder in plugins/"));
         }
     }
@@ -186,4 +195,10 @@ fn each_plugin_has_the_feature_that_builds_it_in() {
     assert_eq!(unlike(&one, &["a".into()]).len(), 1);
     assert_eq!(unlike(&one, &["a".into(), "b".into()]).len(), 1);
     assert_eq!(unlike(&one, &["c".into()]).len(), 3);
+    let other: toml::Table = "default = [\"a\"]\na = []\notlp = []".parse().unwrap();
+    assert_eq!(unlike(&other, &["a".into()]).len(), 0);
+    let other: toml::Table = "default = [\"a\", \"otlp\"]\na = []\notlp = []"
+        .parse()
+        .unwrap();
+    assert_eq!(unlike(&other, &["a".into()]).len(), 1);
 }

@@ -11,6 +11,8 @@ pub mod builtin;
 pub mod commands;
 pub mod compose;
 pub mod log;
+#[cfg(feature = "otlp")]
+mod otlp;
 pub mod places;
 pub mod prompt;
 pub mod session_file;

@@ -63,6 +63,17 @@ pub fn hook_environment() -> Vec<(OsString, OsString)> {
         .collect()
 }
 
+/// The collector that spans go to: `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` as it is, or
+/// `OTEL_EXPORTER_OTLP_ENDPOINT` with the path that the protocol wants.
+#[cfg(feature = "otlp")]
+pub fn otlp_endpoint() -> Option<String> {
+    let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+    set("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT").or_else(|| {
+        let base = set("OTEL_EXPORTER_OTLP_ENDPOINT")?;
+        Some(format!("{}/v1/traces", base.trim_end_matches('/')))
+    })
+}
+
 /// What `TOOLBAY_LOG` asks to be logged.
 pub fn log_filter() -> Option<String> {
     std::env::var("TOOLBAY_LOG").ok()

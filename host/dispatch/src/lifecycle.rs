@@ -14,6 +14,7 @@ mod persist;
 mod post_hooks;
 mod pre_hooks;
 mod schema;
+mod traced;
 
 use std::sync::Arc;
 
@@ -164,6 +165,7 @@ async fn in_stage<T>(stage: Stage, work: impl Future<Output = T>) -> T {
         "stage",
         name = stage.word(),
         decision = tracing::field::Empty,
+        rule = tracing::field::Empty,
     );
     work.instrument(span).await
 }

@@ -49,7 +49,7 @@ fn the_tour_keeps_a_long_result_in_a_file_and_shows_its_beginning() {
     let lines: Vec<&str> = step.lines().collect();
     let place = |line: &&str| line.contains("<persisted-output>");
     assert_eq!(lines.iter().filter(|line| place(line)).count(), 1, "{step}");
-    let at = lines.iter().position(|line| place(&line)).unwrap();
+    let at = lines.iter().position(place).unwrap();
     assert!(lines[at - 1].starts_with("✓ "), "{step}");
     // The folder is the session's, and gone with the tour.
     let said = lines[at + 1..at + 6].join("\n");

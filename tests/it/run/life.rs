@@ -218,8 +218,12 @@ fn a_trace_has_a_line_for_each_call_and_stage() {
     let project = Project::new();
     project.file("a.txt", "one\n");
     let trace = project.root().join("trace.jsonl");
-    let mut talk = Talk::start(&project, &["--trace", trace.to_str().unwrap()]);
+    let trace_there = ["--trace", trace.to_str().unwrap()];
+    let rules = ["--deny", "Read(b.txt)", "--allow", "Write(./*)"];
+    let mut talk = Talk::start(&project, &[&trace_there[..], &rules[..]].concat());
     talk.call("Read", json!({"file_path": "a.txt"}));
+    talk.call("Read", json!({"file_path": "b.txt"}));
+    talk.call("Write", json!({"file_path": "c.txt", "content": "x"}));
     talk.close();
     let text = std::fs::read_to_string(trace).unwrap();
     let lines: Vec<Value> = text
@@ -247,9 +251,26 @@ fn a_trace_has_a_line_for_each_call_and_stage() {
             "{stage} is missing in {names:?}: {text}"
         );
     }
-    assert!(text.contains("read-only inside the roots"), "{text}");
+    let decided: Vec<(&str, Option<&str>)> = lines
+        .iter()
+        .filter(|line| line["span"]["decision"].is_string())
+        .map(|line| {
+            let decision = line["span"]["decision"].as_str().unwrap();
+            (decision, line["span"]["rule"].as_str())
+        })
+        .collect();
+    assert_eq!(
+        decided,
+        [
+            ("read-only inside the roots", None),
+            ("denied", Some("Read(b.txt)")),
+            ("allowed", Some("Write(./*)")),
+        ]
+    );
     assert!(text.contains("time.busy"), "{text}");
-    assert!(!text.contains("a.txt"), "no contents and no paths: {text}");
+    for path in ["a.txt", "c.txt", project.root().to_str().unwrap()] {
+        assert!(!text.contains(path), "no contents and no paths: {text}");
+    }
 }
 
 #[test]

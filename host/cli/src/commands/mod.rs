@@ -34,12 +34,21 @@ const COMMAND_FAILED: u8 = 2;
 
 /// Runs a command to its exit code.
 pub fn run(args: Args) -> ExitCode {
-    if let Err(error) = log::start(args.common.trace.as_deref()) {
-        eprintln!("{} {error:#}", Style::for_errors().bad("error:"));
-        return ExitCode::from(COMMAND_FAILED);
-    }
+    let logging = match log::start(args.common.trace.as_deref()) {
+        Ok(logging) => logging,
+        Err(error) => {
+            eprintln!("{} {error:#}", Style::for_errors().bad("error:"));
+            return ExitCode::from(COMMAND_FAILED);
+        }
+    };
     take_all_file_handles();
-    match start(args) {
+    let code = exit_code(start(args));
+    logging.finish();
+    code
+}
+
+fn exit_code(ended: anyhow::Result<ExitCode>) -> ExitCode {
+    match ended {
         Ok(code) => code,
         Err(error) => {
             // The reader of our output went away; nobody is left to tell.

@@ -7,7 +7,7 @@ use toolbay_contract::{AuditEvent, Failure, Tool, Verdict};
 use toolbay_policy::{Claims, Decision, Opinion, Permit, Request, Rule, Subject};
 
 use super::pre_hooks::Hooked;
-use super::{Stage, Stopped, Ticket, unless_killed};
+use super::{Stage, Stopped, Ticket, traced, unless_killed};
 use crate::approve::{Answer, PermissionQuestion};
 use crate::dispatch::Dispatch;
 
@@ -78,7 +78,7 @@ impl Hooked {
                 }
             }
         };
-        tracing::Span::current().record("decision", permit.reason());
+        traced::permitted(permit.reason());
         dispatch.denials().permitted(&info.name);
         self.ticket.environment.audit.note(AuditEvent::Permitted {
             plugin: info.name.clone(),
@@ -90,7 +90,7 @@ impl Hooked {
 
     fn denied(&self, dispatch: &Dispatch, reason: String) -> Failure {
         let name = &self.tool.info().name;
-        tracing::Span::current().record("decision", "denied");
+        traced::denied(&reason);
         self.ticket.environment.audit.note(AuditEvent::Denied {
             plugin: name.clone(),
             call_id: self.ticket.id.clone(),
