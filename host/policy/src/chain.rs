@@ -202,7 +202,7 @@ fn rules(policy: &Policy, request: &Request) -> Said {
         let reason = format!("the ask rule `{}` covers it", text(Behavior::Ask, place));
         return said(Behavior::Ask, Behavior::Ask, place, reason);
     }
-    if let Some(said) = unsure(policy, request) {
+    if let Some(said) = unsure(policy, request).or_else(|| unseen(policy, request)) {
         return said;
     }
     match policy.covering(request) {
@@ -234,6 +234,25 @@ fn may_be_denied(policy: &Policy, place: usize) -> Said {
         policy.rule(Behavior::Deny, place).text()
     );
     Said::new(Stage::Rules, Behavior::Ask, reason).by(Behavior::Deny, place)
+}
+
+/// A closed file that a script names, when it cannot be told what the script does. Best effort:
+/// what a script opens is the business of the cage that it runs in.
+fn unseen(policy: &Policy, request: &Request) -> Option<Said> {
+    request.study.heard().find_map(|path| {
+        let by = policy.path_rules().closed_by(path, PathAccess::Write)?;
+        let said = |rule: &str| {
+            let reason = format!(
+                "it cannot be told what it does with {}, which `{rule}` closes",
+                path.display()
+            );
+            Said::new(Stage::Rules, Behavior::Ask, reason)
+        };
+        Some(match by {
+            ClosedBy::Host => said("toolbay's own files"),
+            ClosedBy::Rule(place, rule) => said(rule).by(Behavior::Deny, place),
+        })
+    })
 }
 
 /// A claim of read-only spares the question because such a call cannot write.

@@ -1,5 +1,7 @@
 //! The decision about one call.
 
+mod lookup;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -7,16 +9,17 @@ use crate::behavior::Behavior;
 use crate::chain::{self, Judged, Stage};
 use crate::claims::{Claims, HookWord, Opinion, Reach, Subject};
 use crate::effective::{Ignored, Trusting};
-use crate::index::RuleIndex;
 use crate::managed::Managed;
 use crate::mode::Mode;
 use crate::paths::{Closed, PathRules};
 use crate::permit::{Access, Permit, zones};
-use crate::rule::{Rule, Rules};
-use crate::source::{Provenance, Source};
+use crate::rule::Rules;
+use crate::source::Provenance;
 use crate::study::Study;
 use serde::Serialize;
 use toolbay_shell::Place;
+
+use lookup::Indexed;
 
 /// The rules and roots of a session, ready to decide. Clones share the rules.
 #[derive(Debug, Clone)]
@@ -26,42 +29,8 @@ pub struct Policy {
     roots: Vec<PathBuf>,
     home: Option<PathBuf>,
     managed: Arc<Managed>,
+    trusting: Trusting,
     mode: Mode,
-}
-
-#[derive(Debug)]
-struct Indexed {
-    rules: Rules,
-    deny: RuleIndex,
-    ask: RuleIndex,
-    allow: RuleIndex,
-    managed_deny: Part,
-    managed_ask: Part,
-    ignored: Vec<Ignored>,
-}
-
-/// The rules of the managed policy in a list.
-#[derive(Debug)]
-struct Part {
-    rules: Vec<Rule>,
-    /// Where they stand in the list.
-    places: Vec<usize>,
-    index: RuleIndex,
-}
-
-impl Part {
-    fn of(list: &[Rule]) -> Self {
-        let is_managed = |rule: &Rule| rule.provenance().source == Source::Managed;
-        let managed = list.iter().enumerate().filter(|(_, rule)| is_managed(rule));
-        let (places, rules): (Vec<usize>, Vec<Rule>) =
-            managed.map(|(place, rule)| (place, rule.clone())).unzip();
-        let index = RuleIndex::new(&rules);
-        Self {
-            rules,
-            places,
-            index,
-        }
-    }
 }
 
 /// A call about which is decided.
@@ -155,19 +124,12 @@ impl Policy {
         let (rules, ignored) = rules.effective(trusting, &managed);
         let paths = Arc::new(PathRules::of(&rules).and_closed(closed));
         Self {
-            rules: Arc::new(Indexed {
-                deny: RuleIndex::new(&rules.deny),
-                ask: RuleIndex::new(&rules.ask),
-                allow: RuleIndex::new(&rules.allow),
-                managed_deny: Part::of(&rules.deny),
-                managed_ask: Part::of(&rules.ask),
-                rules,
-                ignored,
-            }),
+            rules: Arc::new(Indexed::new(rules, ignored)),
             paths,
             roots,
             home: None,
             managed: Arc::new(managed),
+            trusting,
             mode: Mode::Default,
         }
     }
@@ -177,6 +139,19 @@ impl Policy {
     pub fn with_mode(mut self, mode: Mode) -> Self {
         self.mode = self.managed.effective_mode(mode);
         self
+    }
+
+    /// The same with other rules.
+    #[must_use]
+    pub fn with_rules(&self, rules: Rules) -> Self {
+        let closed = self.paths.closed();
+        let managed = (*self.managed).clone();
+        let other = Self::governed(rules, self.roots.clone(), closed, self.trusting, managed);
+        Self {
+            home: self.home.clone(),
+            mode: self.mode,
+            ..other
+        }
     }
 
     /// What `~` means in commands, so that path rules see where they lead.
@@ -285,66 +260,6 @@ impl Policy {
             stage: deciding.stage,
             winner,
         }
-    }
-
-    pub(crate) fn list(&self, list: Behavior) -> &[Rule] {
-        match list {
-            Behavior::Deny => &self.rules.rules.deny,
-            Behavior::Ask => &self.rules.rules.ask,
-            Behavior::Allow => &self.rules.rules.allow,
-        }
-    }
-
-    pub(crate) fn rule(&self, list: Behavior, place: usize) -> &Rule {
-        &self.list(list)[place]
-    }
-
-    /// The first rule of a list that touches the call.
-    pub(crate) fn touching(&self, list: Behavior, request: &Request) -> Option<usize> {
-        let index = match list {
-            Behavior::Deny => &self.rules.deny,
-            Behavior::Ask => &self.rules.ask,
-            Behavior::Allow => &self.rules.allow,
-        };
-        let (tool, study) = (&request.tool, &request.study);
-        index.touching(self.list(list), tool, &request.subjects, study)
-    }
-
-    /// The first allow rule that covers it, alone or with others.
-    pub(crate) fn covering(&self, request: &Request) -> Option<usize> {
-        let (tool, study) = (&request.tool, &request.study);
-        let allow = self.list(Behavior::Allow);
-        let index = &self.rules.allow;
-        index.covering(allow, tool, &request.subjects, study)
-    }
-
-    /// The first ask rule of the managed policy that touches the call.
-    pub(crate) fn managed_ask(&self, request: &Request) -> Option<usize> {
-        let part = &self.rules.managed_ask;
-        let (tool, study) = (&request.tool, &request.study);
-        let found = part
-            .index
-            .touching(&part.rules, tool, &request.subjects, study)?;
-        part.places.get(found).copied()
-    }
-
-    /// The first deny rule with content about a tool.
-    pub(crate) fn narrow_deny(&self, tool: &str) -> Option<usize> {
-        self.rules.deny.narrow(tool)
-    }
-
-    /// The same of the managed policy.
-    pub(crate) fn managed_narrow_deny(&self, tool: &str) -> Option<usize> {
-        let part = &self.rules.managed_deny;
-        part.places.get(part.index.narrow(tool)?).copied()
-    }
-
-    /// Whether allow rules name all commands of the call one by one.
-    pub(crate) fn names_all(&self, request: &Request) -> bool {
-        let (tool, study) = (&request.tool, &request.study);
-        let allow = self.list(Behavior::Allow);
-        let index = &self.rules.allow;
-        index.names_all(allow, tool, &request.subjects, study)
     }
 
     pub(crate) fn is_inside(&self, path: &Path) -> bool {

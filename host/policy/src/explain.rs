@@ -8,6 +8,7 @@ use crate::chain::{self, Judged, Stage, touched};
 use crate::claims::Subject;
 use crate::decide::{Policy, Request, Ruling, Winner};
 use crate::host::plain_host;
+use crate::paths::PathAccess;
 use crate::rule::Rule;
 use crate::source::Provenance;
 use crate::verb::Verb;
@@ -112,12 +113,12 @@ fn is_about(rule: &Rule, effect: Behavior, request: &Request) -> Option<bool> {
 /// Whether a deny rule with a verb closes a path of the call; none if it has no verb, or the
 /// call no path.
 fn closes_a_path(rule: &Rule, request: &Request) -> Option<bool> {
-    use crate::paths::PathAccess;
-
     let verb = Verb::of(rule.tool())?;
     let pattern = rule.content()?.path.pattern()?;
-    touched(request).next()?;
-    let closes = touched(request).any(|(path, access)| {
+    let heard = request.study.heard().map(|path| (path, PathAccess::Write));
+    let mut paths = touched(request).chain(heard).peekable();
+    paths.peek()?;
+    let closes = paths.any(|(path, access)| {
         let is_meant = match verb {
             Verb::Read => true,
             Verb::Write => access == PathAccess::Write,
@@ -134,7 +135,8 @@ fn suggestions(request: &Request, judged: &Judged) -> Vec<String> {
         Some(Behavior::Allow) => true,
         // A command that may be a denied one can be allowed by its name.
         Some(Behavior::Ask) => {
-            before.stage == Stage::Otherwise || matches!(before.rule, Some((Behavior::Deny, _)))
+            let may_be_denied = matches!(before.rule, Some((Behavior::Deny, _)));
+            before.stage == Stage::Otherwise || may_be_denied
         }
         Some(Behavior::Deny) | None => false,
     };

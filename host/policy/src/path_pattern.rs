@@ -119,6 +119,30 @@ impl PathPattern {
         reaches && self.covers(path)
     }
 
+    /// Whether no path at all can be allowed by it.
+    pub(crate) fn allows_nothing(&self) -> bool {
+        matches!(self.allows, Allows::Nothing)
+    }
+
+    /// The path, if it names one.
+    pub(crate) fn literal(&self) -> Option<&Path> {
+        match &self.shape {
+            Shape::Literal(path) => Some(path),
+            Shape::Glob(..) => None,
+        }
+    }
+
+    /// The folder of which it covers all, if it is one: `x/**`.
+    pub(crate) fn whole_folder(&self) -> Option<PathBuf> {
+        match &self.shape {
+            Shape::Literal(path) => Some(path.clone()),
+            Shape::Glob(glob, _) => {
+                let folder = glob.glob().strip_suffix("/**")?;
+                (!has_wildcard(folder)).then(|| Path::new("/").join(folder))
+            }
+        }
+    }
+
     /// What must hold of each path that it covers; at least one.
     pub(crate) fn keys(&self) -> Vec<Key> {
         let glob = match &self.shape {

@@ -86,6 +86,11 @@ impl PathRules {
         self
     }
 
+    /// The host's own files.
+    pub(crate) fn closed(&self) -> &Closed {
+        &self.closed
+    }
+
     /// The text of the rule that forbids this, if one does. What may not be read
     /// may not be written either.
     pub fn forbids(&self, path: &Path, access: PathAccess) -> Option<&str> {

@@ -16,7 +16,12 @@ pub struct Study {
     reports: Vec<(String, Report)>,
     /// What they read outside the place, which a report does not list.
     outside: Vec<PathBuf>,
+    /// What may be a path in those that were not understood.
+    heard: Vec<PathBuf>,
 }
+
+/// Of words that may be paths. A longer script is padding or data.
+const MOST_HEARD: usize = 5_000;
 
 impl Study {
     /// Looks at every command among the subjects, as if run in this place.
@@ -32,6 +37,9 @@ impl Study {
                 let everywhere = place.clone().with_roots(["/".into()]);
                 let wider = toolbay_shell::inspect(text, &everywhere);
                 study.outside.extend(wider.reads);
+            }
+            if report.verdict == Verdict::TooComplex {
+                study.heard.extend(heard(text, place).take(MOST_HEARD));
             }
             study.reports.push((text.clone(), report));
         }
@@ -106,10 +114,29 @@ impl Study {
             .chain(writes.map(PathBuf::as_path).map(written))
     }
 
+    /// What may be a file in a script that was not understood.
+    pub(crate) fn heard(&self) -> impl Iterator<Item = &Path> {
+        self.heard.iter().map(PathBuf::as_path)
+    }
+
     /// The first words of commands that would make rules.
     pub(crate) fn prefixes(&self) -> impl Iterator<Item = &str> {
         self.reports
             .iter()
             .flat_map(|(_, report)| report.prefixes.iter().map(String::as_str))
     }
+}
+
+/// Every word of a script as the path that it may be, whatever stands around it.
+fn heard<'a>(script: &'a str, place: &'a Place) -> impl Iterator<Item = PathBuf> + 'a {
+    let is_border = |c: char| c.is_whitespace() || ";|&<>(){}$`=,".contains(c);
+    script.split(is_border).filter_map(move |word| {
+        let word = word.replace(['\'', '"', '\\'], "");
+        let below_home = word.strip_prefix("~/").zip(place.home());
+        match below_home {
+            Some((rest, home)) => Some(place.resolve(&home.join(rest).to_string_lossy())),
+            None if word.is_empty() => None,
+            None => Some(place.resolve(&word)),
+        }
+    })
 }

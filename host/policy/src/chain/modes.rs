@@ -1,6 +1,6 @@
 //! What a mode makes of the answer so far.
 
-use super::{Said, Stage, edits, may_be_denied};
+use super::{Said, Stage, edits, may_be_denied, unseen};
 use crate::behavior::Behavior;
 use crate::claims::HookWord;
 use crate::decide::{Policy, Request};
@@ -57,8 +57,8 @@ fn may_change(request: &Request) -> bool {
 }
 
 /// A question that stands even where the person wants none: a hard limit, a hook's wish (a hook
-/// may be the owner's), an ask rule of the managed policy, or a command that may be one that the
-/// managed policy denies.
+/// may be the owner's), an ask rule of the managed policy, a command that may be one that the
+/// managed policy denies, or one that names a closed file.
 fn firm(policy: &Policy, request: &Request, so_far: &Said) -> Option<Said> {
     let hook_asks = matches!(request.hooks, HookWord::Ask(_));
     if so_far.stage == Stage::Limits || so_far.stage == Stage::Hook && hook_asks {
@@ -73,9 +73,11 @@ fn firm(policy: &Policy, request: &Request, so_far: &Said) -> Option<Said> {
         let reason = format!("the ask rule `{}` covers it", rule.text());
         return Some(ask(reason).by(Behavior::Ask, place));
     }
-    if !request.study.is_opaque() || policy.names_all(request) {
-        return None;
+    if request.study.is_opaque()
+        && !policy.names_all(request)
+        && let Some(place) = policy.managed_narrow_deny(&request.tool)
+    {
+        return Some(may_be_denied(policy, place));
     }
-    let place = policy.managed_narrow_deny(&request.tool)?;
-    Some(may_be_denied(policy, place))
+    unseen(policy, request)
 }

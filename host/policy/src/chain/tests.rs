@@ -353,6 +353,12 @@ fn path_rules_reach_into_commands() {
         ("cat /state/key", "deny"),
         ("cat .own/settings", "allow"),
         ("cat .envrc", "allow"),
+        // Not understood: asked about where a closed file is named.
+        ("cat .env & true", "ask"),
+        ("for f in x; do cat $f .e\"n\"v; done", "ask"),
+        ("echo $(cat ~/.ssh/id)", "ask"),
+        ("echo x >.own/settings & true", "ask"),
+        ("cat .envrc & true", "allow"),
     ] {
         assert_eq!(word(&policy, command(script)), wanted, "{script}");
     }

@@ -113,3 +113,21 @@ fn folders_with_wildcards_in_their_names_are_taken_as_they_are() {
     assert!(pattern.covers(Path::new("/p/a\\[b]/x.c")));
     assert!(!pattern.covers(Path::new("/p/ab/x.c")));
 }
+
+#[test]
+fn whole_folders_are_known() {
+    for (pattern, wanted) in [
+        ("./x/**", Some("/srv/app/x")),
+        ("./x", Some("/srv/app/x")),
+        ("./x/", Some("/srv/app/x")),
+        ("//**", Some("/")),
+        ("./x/*", None),
+        ("x", None),
+    ] {
+        assert_eq!(
+            parse(pattern).whole_folder(),
+            wanted.map(PathBuf::from),
+            "{pattern}"
+        );
+    }
+}
