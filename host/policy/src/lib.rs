@@ -51,3 +51,6 @@ pub use source::{Provenance, Source};
 pub use study::Study;
 pub use test_file::{TestCase, TestFile, TestOutcome, TestPermissions, TestSettings};
 pub use toolbay_shell::Place;
+
+#[cfg(test)]
+mod tests;
