@@ -27,8 +27,22 @@ impl Claims {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Opinion {
     None,
+    /// Only from a tool that the host vouches for; counts like an allow rule. See
+    /// [`Opinion::believed_of`].
+    Allow(String),
     Ask(String),
     Deny(String),
+}
+
+impl Opinion {
+    /// What is left of it: a tool may tighten, and only one that the host vouches for loosen.
+    #[must_use]
+    pub fn believed_of(self, trust: Trust) -> Self {
+        match (self, trust) {
+            (Self::Allow(_), Trust::ThirdParty) => Self::None,
+            (opinion, Trust::BuiltIn | Trust::ThirdParty) => opinion,
+        }
+    }
 }
 
 /// What hooks said about permission, taken together.

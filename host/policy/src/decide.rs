@@ -1,21 +1,36 @@
 //! The decision about one call.
 
+mod lookup;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::behavior::Behavior;
+use crate::chain::{self, Judged, Stage};
 use crate::claims::{Claims, HookWord, Opinion, Reach, Subject};
-use crate::paths::{Closed, PathAccess, PathRules};
+use crate::effective::{Ignored, Trusting};
+use crate::managed::Managed;
+use crate::mode::Mode;
+use crate::paths::{Closed, PathRules};
 use crate::permit::{Access, Permit, zones};
-use crate::rule::{Rule, Rules};
+use crate::rule::Rules;
+use crate::source::Provenance;
 use crate::study::Study;
+use serde::Serialize;
 use toolbay_shell::Place;
 
-/// The rules and roots of a session, ready to decide.
+use lookup::Indexed;
+
+/// The rules and roots of a session, ready to decide. Clones share the rules.
 #[derive(Debug, Clone)]
 pub struct Policy {
-    rules: Rules,
+    rules: Arc<Indexed>,
     paths: Arc<PathRules>,
     roots: Vec<PathBuf>,
+    home: Option<PathBuf>,
+    managed: Arc<Managed>,
+    trusting: Trusting,
+    mode: Mode,
 }
 
 /// A call about which is decided.
@@ -66,20 +81,106 @@ impl Question {
     }
 }
 
+/// What is decided, in words: for people, logs and other programs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Ruling {
+    pub behavior: Behavior,
+    pub reason: String,
+    /// The stage that had the last word.
+    pub stage: Stage,
+    pub winner: Option<Winner>,
+}
+
+/// The rule that decided.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Winner {
+    pub rule: String,
+    /// The list that it stands in.
+    pub effect: Behavior,
+    pub provenance: Provenance,
+}
+
 impl Policy {
     /// `roots` are real paths: absolute, with every link resolved. What is `closed`
-    /// stays so whatever the rules say.
+    /// stays so whatever the rules say. Allow rules of a project do not count.
     pub fn new(rules: Rules, roots: Vec<PathBuf>, closed: &Closed) -> Self {
+        Self::governed(
+            rules,
+            roots,
+            closed,
+            Trusting::default(),
+            Managed::default(),
+        )
+    }
+
+    /// The same under a managed policy, by somebody who may trust the project.
+    pub fn governed(
+        rules: Rules,
+        roots: Vec<PathBuf>,
+        closed: &Closed,
+        trusting: Trusting,
+        managed: Managed,
+    ) -> Self {
+        let (rules, ignored) = rules.effective(trusting, &managed);
         let paths = Arc::new(PathRules::of(&rules).and_closed(closed));
         Self {
-            rules,
+            rules: Arc::new(Indexed::new(rules, ignored)),
             paths,
             roots,
+            home: None,
+            managed: Arc::new(managed),
+            trusting,
+            mode: Mode::Default,
         }
+    }
+
+    /// The same in a mode. One that the managed policy forbids is the default one.
+    #[must_use]
+    pub fn with_mode(mut self, mode: Mode) -> Self {
+        self.mode = self.managed.effective_mode(mode);
+        self
+    }
+
+    /// The same with other rules.
+    #[must_use]
+    pub fn with_rules(&self, rules: Rules) -> Self {
+        let closed = self.paths.closed();
+        let managed = (*self.managed).clone();
+        let other = Self::governed(rules, self.roots.clone(), closed, self.trusting, managed);
+        Self {
+            home: self.home.clone(),
+            mode: self.mode,
+            ..other
+        }
+    }
+
+    /// What `~` means in commands, so that path rules see where they lead.
+    #[must_use]
+    pub fn with_home(mut self, home: impl Into<PathBuf>) -> Self {
+        self.home = Some(home.into());
+        self
     }
 
     pub fn roots(&self) -> &[PathBuf] {
         &self.roots
+    }
+
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    pub fn managed(&self) -> &Managed {
+        &self.managed
+    }
+
+    /// The rules that count.
+    pub fn rules(&self) -> &Rules {
+        &self.rules.rules
+    }
+
+    /// The allow rules that do not, to be shown.
+    pub fn ignored(&self) -> &[Ignored] {
+        &self.rules.ignored
     }
 
     /// The path rules that hold inside every sandbox.
@@ -87,96 +188,26 @@ impl Policy {
         &self.paths
     }
 
-    /// Decides. Deny beats ask beats allow; a claim of read-only spares the
-    /// question because such a call cannot write.
-    pub fn decide(&self, mut request: Request) -> Decision {
-        if !request.study.covers(&request.subjects) {
-            let root = self.roots.first().cloned().unwrap_or_default();
-            request.study = self.study(&request.subjects, &root);
-        }
-        let tool = &*request.tool;
-        let subjects = &request.subjects;
-        let study = &request.study;
-        let find = |rules: &[Rule]| {
-            rules
-                .iter()
-                .find(|rule| rule.touches(tool, subjects, study))
-                .map(|rule| rule.text().to_owned())
-        };
+    /// Decides. Deny beats ask beats allow; see `chain.rs`.
+    pub fn decide(&self, request: Request) -> Decision {
+        self.decide_and_say(request).0
+    }
 
-        if let Some(rule) = find(&self.rules.deny) {
-            return Decision::Deny {
-                reason: format!("the deny rule `{rule}` forbids it"),
-            };
-        }
-        if let Some((path, rule)) = self.forbidden_path(&request) {
-            return Decision::Deny {
-                reason: format!("{} is closed by `{rule}`", path.display()),
-            };
-        }
-        if let Opinion::Deny(reason) = &request.opinion {
-            return Decision::Deny {
-                reason: format!("the tool itself refuses: {reason}"),
-            };
-        }
-        if let HookWord::Deny(reason) = &request.hooks {
-            return Decision::Deny {
-                reason: format!("a hook forbids it: {reason}"),
-            };
-        }
-        let must_ask = find(&self.rules.ask)
-            .map(|rule| format!("the ask rule `{rule}` covers it"))
-            .or_else(|| {
-                let always = study.always_asks()?;
-                Some(format!("no rule can allow this: {always}"))
-            })
-            .or_else(|| {
-                let rule = self.unsure_rule(&request)?;
-                Some(format!(
-                    "it runs something that cannot be named, and `{rule}` may forbid it"
-                ))
-            })
-            .or_else(|| match &request.hooks {
-                HookWord::Ask(reason) => Some(format!("a hook wants you to decide: {reason}")),
-                HookWord::None | HookWord::Allow(_) | HookWord::Deny(_) => None,
-            })
-            .or_else(|| match &request.opinion {
-                Opinion::Ask(reason) => Some(format!("the tool wants you to decide: {reason}")),
-                Opinion::None | Opinion::Deny(_) => None,
-            });
-        if let Some(reason) = must_ask {
-            return self.ask(request, reason);
-        }
-        if let HookWord::Allow(reason) = &request.hooks {
-            let reason = format!("a hook allows it: {reason}");
-            return Decision::Allow(self.permit(request, reason));
-        }
-        if let Some(rule) = self.rules.allow(tool, subjects, study) {
-            let reason = format!("the allow rule `{}` covers it", rule.text());
-            return Decision::Allow(self.permit(request, reason));
-        }
-        if let Some(outside) = self.outside(&request) {
-            let reason = format!("{} lies outside the project's folders", outside.display());
-            return self.ask(request, reason);
-        }
-        if request.claims.read_only {
-            if let Some(doubt) = study.doubt() {
-                let reason = format!("its command may change things: {doubt}");
-                return self.ask(request, reason);
+    /// The same, and says what decided.
+    pub fn decide_and_say(&self, request: Request) -> (Decision, Ruling) {
+        let request = self.studied(request);
+        let ruling = self.ruling(&chain::judge(self, &request));
+        let reason = ruling.reason.clone();
+        let decision = match ruling.behavior {
+            Behavior::Allow => Decision::Allow(self.permit(request, reason)),
+            Behavior::Ask => {
+                let granted = format!("a person allowed it; asked because {reason}");
+                let permit = self.permit(request, granted);
+                Decision::Ask(Question { reason, permit })
             }
-            return Decision::Allow(self.permit(
-                request,
-                "read-only inside the roots: it cannot write".into(),
-            ));
-        }
-        if request.reach.is_harmless() {
-            return Decision::Allow(self.permit(
-                request,
-                "its component imports nothing that could change anything but its own session state"
-                    .into(),
-            ));
-        }
-        self.ask(request, "it may change things".into())
+            Behavior::Deny => Decision::Deny { reason },
+        };
+        (decision, ruling)
     }
 
     /// Whether a deny rule without content covers the tool, so that nobody needs to
@@ -187,59 +218,52 @@ impl Policy {
 
     /// The rule that does so.
     pub fn removed_by(&self, tool: &str) -> Option<&str> {
-        let mut rules = self.rules.deny.iter();
-        rules.find(|rule| rule.removes(tool)).map(Rule::text)
+        if self.managed.permits_tool(tool).is_err() {
+            return Some("the managed policy");
+        }
+        let place = self.rules.deny.whole(tool)?;
+        Some(self.rule(Behavior::Deny, place).text())
     }
 
     /// Looks at the commands among the subjects, as if run in this folder.
     pub fn study(&self, subjects: &[Subject], working_directory: &Path) -> Study {
         let place = Place::new(working_directory).with_roots(self.roots.iter().cloned());
+        let place = match &self.home {
+            Some(home) => place.with_home(home),
+            None => place,
+        };
         Study::of(subjects, &place)
     }
 
-    /// A deny rule about commands, when not all that runs can be named.
-    fn unsure_rule(&self, request: &Request) -> Option<&str> {
-        if !request.study.is_opaque() {
-            return None;
+    /// The request with a study that covers its commands.
+    pub(crate) fn studied(&self, mut request: Request) -> Request {
+        if !request.study.covers(&request.subjects) {
+            let root = self.roots.first().cloned().unwrap_or_default();
+            request.study = self.study(&request.subjects, &root);
         }
-        let mut rules = self.rules.deny.iter();
-        rules
-            .find(|rule| rule.may_name_a_command_of(&request.tool))
-            .map(Rule::text)
+        request
     }
 
-    fn forbidden_path<'a>(&'a self, request: &'a Request) -> Option<(&'a Path, &'a str)> {
-        let access = if request.claims.read_only {
-            PathAccess::Read
-        } else {
-            PathAccess::Write
-        };
-        request.subjects.iter().find_map(|subject| match subject {
-            Subject::Path(path) => self
-                .paths
-                .forbids(path, access)
-                .map(|rule| (path.as_path(), rule)),
-            Subject::Command(_) | Subject::Url(_) | Subject::Text(_) => None,
-        })
+    pub(crate) fn ruling(&self, judged: &Judged) -> Ruling {
+        let deciding = judged.deciding();
+        let winner = deciding.rule.map(|(effect, place)| {
+            let rule = self.rule(effect, place);
+            Winner {
+                rule: rule.text().to_owned(),
+                effect,
+                provenance: rule.provenance().clone(),
+            }
+        });
+        Ruling {
+            behavior: judged.behavior(),
+            reason: deciding.reason.clone(),
+            stage: deciding.stage,
+            winner,
+        }
     }
 
-    fn is_inside(&self, path: &Path) -> bool {
+    pub(crate) fn is_inside(&self, path: &Path) -> bool {
         self.roots.iter().any(|root| path.starts_with(root))
-    }
-
-    fn outside<'a>(&self, request: &'a Request) -> Option<&'a Path> {
-        paths_of(&request.subjects).find(|path| {
-            let for_reading = request.claims.read_only && self.paths.is_for_reading(path);
-            !self.is_inside(path) && !for_reading
-        })
-    }
-
-    fn ask(&self, request: Request, reason: String) -> Decision {
-        let permit = self.permit(
-            request,
-            format!("a person allowed it; asked because {reason}"),
-        );
-        Decision::Ask(Question { reason, permit })
     }
 
     fn permit(&self, request: Request, reason: String) -> Permit {
@@ -267,7 +291,7 @@ impl Policy {
     }
 }
 
-fn paths_of(subjects: &[Subject]) -> impl Iterator<Item = &Path> {
+pub(crate) fn paths_of(subjects: &[Subject]) -> impl Iterator<Item = &Path> {
     subjects.iter().filter_map(|subject| match subject {
         Subject::Path(path) => Some(path.as_path()),
         Subject::Command(_) | Subject::Url(_) | Subject::Text(_) => None,

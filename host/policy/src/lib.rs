@@ -4,23 +4,53 @@
 //! brings rules, claims and answers. It is the only place that mints a
 //! [`Permit`], and without a permit nothing in Toolbay acts.
 //!
-//! What is here decides honestly with little: deny, ask and allow rules, the
-//! tool's claims and what its component could reach at all.
+//! The way of a decision is in `chain.rs`; what a rule can say in `rule.rs`; which rules count
+//! in `effective.rs`; how thousands of them stay fast in `index.rs`.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
+mod behavior;
+mod chain;
+mod check_line;
 mod claims;
 mod command;
 mod decide;
+mod effective;
+mod explain;
+mod host;
+mod index;
+mod lines;
+mod lint;
+mod managed;
+mod mode;
+mod path_index;
+mod path_pattern;
 mod paths;
 mod permit;
 mod rule;
+mod source;
 mod study;
+mod test_file;
 mod verb;
 
+pub use behavior::Behavior;
+pub use chain::Stage;
+pub use check_line::{CheckAnswer, CheckError, CheckLine, Checker, KnownTool, RuleTexts};
 pub use claims::{Claims, HookWord, Opinion, Reach, Subject, SubjectKind, Trust};
-pub use decide::{Decision, Policy, Question, Request};
+pub use decide::{Decision, Policy, Question, Request, Ruling, Winner};
+pub use effective::{Ignored, Trusting, Why};
+pub use explain::{Explanation, LookedAt, Step};
+pub use host::HostPattern;
+pub use lines::lines_of;
+pub use lint::{Lint, LintKind, lint};
+pub use managed::{Managed, PluginMark, Refusal};
+pub use mode::{Mode, Standing};
 pub use paths::{Closed, PathAccess, PathRules};
 pub use permit::{Access, Permit};
 pub use rule::{Anchors, Rule, RuleError, Rules};
+pub use source::{Provenance, Source};
 pub use study::Study;
+pub use test_file::{TestCase, TestFile, TestOutcome, TestPermissions, TestSettings};
 pub use toolbay_shell::Place;
+
+#[cfg(test)]
+mod tests;

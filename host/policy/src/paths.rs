@@ -1,10 +1,11 @@
 //! Path rules that hold for every component, at every open.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use globset::GlobMatcher;
-
-use crate::rule::{Rules, covers_path};
+use crate::path_index::PathIndex;
+use crate::path_pattern::PathPattern;
+use crate::rule::{Rule, Rules};
 use crate::verb::Verb;
 
 /// What somebody wants to do with a path.
@@ -31,9 +32,32 @@ pub struct Closed {
 /// The deny rules that name paths, by what they close.
 #[derive(Debug, Clone, Default)]
 pub struct PathRules {
-    no_read: Vec<(GlobMatcher, String)>,
-    no_write: Vec<(GlobMatcher, String)>,
+    no_read: Arc<Shut>,
+    no_write: Arc<Shut>,
     closed: Closed,
+}
+
+/// Patterns of one kind.
+#[derive(Debug, Default)]
+struct Shut {
+    rules: Vec<ShutBy>,
+    index: PathIndex,
+}
+
+#[derive(Debug)]
+struct ShutBy {
+    pattern: PathPattern,
+    text: String,
+    /// Where the rule stands among the deny rules.
+    place: usize,
+}
+
+/// What closes a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ClosedBy<'a> {
+    Host,
+    /// A deny rule, by its place.
+    Rule(usize, &'a str),
 }
 
 /// What is said instead of a rule's text.
@@ -43,21 +67,17 @@ impl PathRules {
     /// Takes the path rules out of all deny rules. A verb without content is about
     /// the tool of that name alone.
     pub fn of(rules: &Rules) -> Self {
-        let mut all = Self::default();
-        for rule in &rules.deny {
-            let Some(verb) = Verb::of(rule.tool()) else {
-                continue;
-            };
-            let Some(matcher) = rule.path_matcher() else {
-                continue;
-            };
-            let entry = (matcher.clone(), rule.text().to_owned());
-            match verb {
-                Verb::Read => all.no_read.push(entry),
-                Verb::Write => all.no_write.push(entry),
-            }
+        let of = |wanted: Verb| {
+            let places = rules.deny.iter().enumerate();
+            Arc::new(Shut::new(places.filter_map(|(place, rule)| {
+                (Verb::of(rule.tool())? == wanted).then_some((place, rule))
+            })))
+        };
+        Self {
+            no_read: of(Verb::Read),
+            no_write: of(Verb::Write),
+            closed: Closed::default(),
         }
-        all
     }
 
     /// Closes the host's own files too.
@@ -66,24 +86,32 @@ impl PathRules {
         self
     }
 
+    /// The host's own files.
+    pub(crate) fn closed(&self) -> &Closed {
+        &self.closed
+    }
+
     /// The text of the rule that forbids this, if one does. What may not be read
     /// may not be written either.
     pub fn forbids(&self, path: &Path, access: PathAccess) -> Option<&str> {
-        let closed = |rules: &'_ [(GlobMatcher, String)]| {
-            rules
-                .iter()
-                .position(|(matcher, _)| covers_path(matcher, path))
-        };
+        match self.closed_by(path, access)? {
+            ClosedBy::Host => Some(OWN_FILES),
+            ClosedBy::Rule(_, text) => Some(text),
+        }
+    }
+
+    /// The same, with the place of the rule.
+    pub(crate) fn closed_by(&self, path: &Path, access: PathAccess) -> Option<ClosedBy<'_>> {
         if self.closed.forbids(path, access) {
-            return Some(OWN_FILES);
+            return Some(ClosedBy::Host);
         }
-        if let Some(at) = closed(&self.no_read) {
-            return Some(&self.no_read[at].1);
-        }
-        match access {
+        let read = self.no_read.first(path);
+        let write = match access {
             PathAccess::Read => None,
-            PathAccess::Write => closed(&self.no_write).map(|at| self.no_write[at].1.as_str()),
-        }
+            PathAccess::Write => self.no_write.first(path),
+        };
+        let first = read.into_iter().chain(write).min_by_key(|by| by.place)?;
+        Some(ClosedBy::Rule(first.place, &first.text))
     }
 
     /// Whether this was put where it is to be read.
@@ -94,15 +122,38 @@ impl PathRules {
 
     /// Whether nothing is closed to readers, so that reading need not be checked.
     pub fn lets_all_be_read(&self) -> bool {
-        self.no_read.is_empty() && self.closed.unreadable.is_empty()
+        self.no_read.rules.is_empty() && self.closed.unreadable.is_empty()
     }
 
     /// Whether there is no rule at all.
     pub fn is_empty(&self) -> bool {
         self.lets_all_be_read()
-            && self.no_write.is_empty()
+            && self.no_write.rules.is_empty()
             && self.closed.unwritable.is_empty()
             && self.closed.unwritable_names.is_empty()
+    }
+}
+
+impl Shut {
+    fn new<'a>(rules: impl Iterator<Item = (usize, &'a Rule)>) -> Self {
+        let rules: Vec<ShutBy> = rules
+            .filter_map(|(place, rule)| {
+                let pattern = rule.content()?.path.pattern()?.clone();
+                let text = rule.text().to_owned();
+                Some(ShutBy {
+                    pattern,
+                    text,
+                    place,
+                })
+            })
+            .collect();
+        let index = PathIndex::new(rules.iter().map(|by| &by.pattern).enumerate());
+        Self { rules, index }
+    }
+
+    fn first(&self, path: &Path) -> Option<&ShutBy> {
+        let covers = |at: usize| self.rules[at].pattern.covers(path);
+        self.index.first(path, covers).map(|at| &self.rules[at])
     }
 }
 

@@ -3,27 +3,47 @@
 //! A value of its own, because looking may take longer than deciding and can be
 //! done while hooks run.
 
-use toolbay_shell::{Place, Report};
+use std::path::{Path, PathBuf};
+
+use toolbay_shell::{Check, Place, Report, Verdict};
 
 use crate::claims::Subject;
+use crate::paths::PathAccess;
 
 /// The shell validator's reports on a call's commands, each with its script.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Study {
     reports: Vec<(String, Report)>,
+    /// What they read outside the place, which a report does not list.
+    outside: Vec<PathBuf>,
+    /// What may be a path in those that were not understood.
+    heard: Vec<PathBuf>,
 }
+
+/// Of words that may be paths. A longer script is padding or data.
+const MOST_HEARD: usize = 5_000;
 
 impl Study {
     /// Looks at every command among the subjects, as if run in this place.
     pub fn of(subjects: &[Subject], place: &Place) -> Self {
-        let reports = subjects
-            .iter()
-            .filter_map(|subject| match subject {
-                Subject::Command(text) => Some((text.clone(), toolbay_shell::inspect(text, place))),
-                Subject::Path(_) | Subject::Url(_) | Subject::Text(_) => None,
-            })
-            .collect();
-        Self { reports }
+        let mut study = Self::default();
+        for subject in subjects {
+            let Subject::Command(text) = subject else {
+                continue;
+            };
+            let report = toolbay_shell::inspect(text, place);
+            if report.has(Check::OutsidePath) || report.has(Check::InputRedirection) {
+                // Path rules speak about files anywhere.
+                let everywhere = place.clone().with_roots(["/".into()]);
+                let wider = toolbay_shell::inspect(text, &everywhere);
+                study.outside.extend(wider.reads);
+            }
+            if report.verdict == Verdict::TooComplex {
+                study.heard.extend(heard(text, place).take(MOST_HEARD));
+            }
+            study.reports.push((text.clone(), report));
+        }
+        study
     }
 
     /// The report on a script that is among the subjects.
@@ -68,4 +88,55 @@ impl Study {
     pub(crate) fn is_opaque(&self) -> bool {
         self.reports.iter().any(|(_, report)| report.is_opaque)
     }
+
+    /// Whether a command may change something. To read outside the roots is no change.
+    pub(crate) fn may_write(&self) -> bool {
+        self.reports.iter().any(|(_, report)| {
+            report.verdict == Verdict::TooComplex
+                || report
+                    .findings
+                    .iter()
+                    .any(|finding| finding.check != Check::OutsidePath)
+        })
+    }
+
+    /// The files that its commands are known to read and write.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = (&Path, PathAccess)> {
+        let reports = || self.reports.iter().map(|(_, report)| report);
+        let reads = reports().flat_map(|report| &report.reads);
+        let writes = reports().flat_map(|report| &report.writes);
+        let read = |path| (path, PathAccess::Read);
+        let written = |path| (path, PathAccess::Write);
+        reads
+            .chain(&self.outside)
+            .map(PathBuf::as_path)
+            .map(read)
+            .chain(writes.map(PathBuf::as_path).map(written))
+    }
+
+    /// What may be a file in a script that was not understood.
+    pub(crate) fn heard(&self) -> impl Iterator<Item = &Path> {
+        self.heard.iter().map(PathBuf::as_path)
+    }
+
+    /// The first words of commands that would make rules.
+    pub(crate) fn prefixes(&self) -> impl Iterator<Item = &str> {
+        self.reports
+            .iter()
+            .flat_map(|(_, report)| report.prefixes.iter().map(String::as_str))
+    }
+}
+
+/// Every word of a script as the path that it may be, whatever stands around it.
+fn heard<'a>(script: &'a str, place: &'a Place) -> impl Iterator<Item = PathBuf> + 'a {
+    let is_border = |c: char| c.is_whitespace() || ";|&<>(){}$`=,".contains(c);
+    script.split(is_border).filter_map(move |word| {
+        let word = word.replace(['\'', '"', '\\'], "");
+        let below_home = word.strip_prefix("~/").zip(place.home());
+        match below_home {
+            Some((rest, home)) => Some(place.resolve(&home.join(rest).to_string_lossy())),
+            None if word.is_empty() => None,
+            None => Some(place.resolve(&word)),
+        }
+    })
 }

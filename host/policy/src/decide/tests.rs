@@ -1,5 +1,5 @@
 use super::*;
-use crate::rule::Anchors;
+use crate::rule::{Anchors, Rule};
 
 pub(super) fn policy(deny: &[&str], ask: &[&str], allow: &[&str]) -> Policy {
     let anchors = Anchors {

@@ -9,11 +9,11 @@ fn touches(rule: &Rule, tool: &str, subjects: &[Subject]) -> bool {
 }
 
 fn covers_all(rule: &Rule, tool: &str, subjects: &[Subject]) -> bool {
-    let rules = Rules {
-        allow: vec![rule.clone()],
-        ..Rules::default()
-    };
-    rules.allow(tool, subjects, &study(subjects)).is_some()
+    let rules = [rule.clone()];
+    let index = crate::index::RuleIndex::new(&rules);
+    index
+        .covering(&rules, tool, subjects, &study(subjects))
+        .is_some()
 }
 
 fn anchors() -> Anchors {
@@ -26,32 +26,6 @@ fn anchors() -> Anchors {
 
 fn rule(text: &str) -> Rule {
     Rule::parse(text, &anchors()).unwrap()
-}
-
-#[test]
-fn path_patterns_follow_their_anchors() {
-    for (pattern, path, wanted) in [
-        ("T(//etc/hosts)", "/etc/hosts", true),
-        ("T(//etc/**)", "/etc/ssh/key", true),
-        ("T(//etc/*)", "/etc/ssh", true),
-        ("T(//etc/*.conf)", "/etc/a/b.conf", false),
-        ("T(~/.ssh/**)", "/home/me/.ssh/id", true),
-        ("T(~/.ssh)", "/home/me/.ssh/deep/id", true),
-        ("T(/secrets/**)", "/srv/secrets/a", true),
-        ("T(./secrets/**)", "/srv/secrets/a", false),
-        ("T(./secrets/**)", "/srv/app/secrets/a", true),
-        ("T(src/**/*.rs)", "/srv/app/src/a/b.rs", true),
-        ("T(.env)", "/srv/app/deep/.env", true),
-        ("T(.env)", "/srv/app/deep/.envrc", false),
-        ("T(*.pem)", "/anywhere/x.pem", true),
-        ("T(build/)", "/srv/app/x/build/out", true),
-    ] {
-        assert_eq!(
-            touches(&rule(pattern), "T", &[Subject::Path(path.into())]),
-            wanted,
-            "{pattern} on {path}"
-        );
-    }
 }
 
 #[test]
@@ -95,34 +69,121 @@ fn commands_match_exactly_or_by_prefix_at_a_word() {
 }
 
 #[test]
-fn urls_match_by_host_alone() {
-    for (pattern, url, wanted) in [
-        ("W(domain:example.com)", "https://example.com/x", true),
-        ("W(domain:example.com)", "https://EXAMPLE.com:8080", true),
+fn urls_match_by_host_alone_and_allow_only_what_is_certain() {
+    for (pattern, url, forbids, allows) in [
+        ("W(domain:example.com)", "https://example.com/x", true, true),
         (
             "W(domain:example.com)",
-            "https://example.com.evil.org/",
+            "https://a.example.com/x",
+            false,
             false,
         ),
         (
             "W(domain:example.com)",
-            "https://example.com@evil.org/",
+            "https://example.com@evil.example/",
+            false,
             false,
         ),
         (
             "W(domain:example.com)",
-            "https://evil.org\\@example.com/",
+            "https://evil.example\\@example.com/",
+            true,
             false,
         ),
-        ("W(domain:*.example.com)", "https://a.example.com", true),
-        ("W(domain:*.example.com)", "https://badexample.com", false),
+        ("W(domain:example.com)", "https:example.com", true, false),
+        (
+            "W(domain:*.example.com)",
+            "https://a.example.com",
+            true,
+            true,
+        ),
+        (
+            "W(domain:*.example.com)",
+            "https://badexample.com",
+            false,
+            false,
+        ),
+        ("W(domain:*)", "https://anything.example", true, true),
+        ("W(*)", "https://anything.example", true, true),
+        ("W(example.com)", "https://example.com", false, false),
     ] {
+        let subjects = [Subject::Url(url.into())];
+        let rule = rule(pattern);
         assert_eq!(
-            touches(&rule(pattern), "W", &[Subject::Url(url.into())]),
-            wanted,
+            touches(&rule, "W", &subjects),
+            forbids,
+            "{pattern} on {url}"
+        );
+        assert_eq!(
+            covers_all(&rule, "W", &subjects),
+            allows,
             "{pattern} on {url}"
         );
     }
+}
+
+#[test]
+fn servers_and_stems_name_their_tools() {
+    for (rule_text, tool, wanted) in [
+        ("mcp__a", "mcp__a__t", true),
+        ("mcp__a", "mcp__a", true),
+        ("mcp__a", "mcp__ab__t", false),
+        ("mcp__a__*", "mcp__a__t", true),
+        ("mcp__a__*", "mcp__a2__t", false),
+        ("mcp__a__t", "mcp__a__t", true),
+        ("mcp__a__t", "mcp__a__t2", false),
+        ("mcp__a__t", "mcp__a__t__u", false),
+        ("mcp__a_", "mcp__a___t", true),
+        ("G*", "Grep", true),
+        ("*", "anything", true),
+    ] {
+        assert_eq!(rule(rule_text).names(tool), wanted, "{rule_text} {tool}");
+        assert_eq!(
+            covers_all(&rule(rule_text), tool, &[]),
+            wanted,
+            "{rule_text} {tool}"
+        );
+    }
+}
+
+#[test]
+fn a_command_that_is_no_path_pattern_still_makes_a_rule() {
+    let rule = rule("B(grep [a f)");
+    let command = [Subject::Command("grep '[a' f".into())];
+    assert!(covers_all(&rule, "B", &command));
+    // Where it meets a path after all, it forbids and does not allow.
+    let path = [Subject::Path("/p/x".into())];
+    assert!(touches(&rule, "B", &path));
+    assert!(!covers_all(&rule, "B", &path));
+    assert!(Rule::parse("Read([a f)", &anchors()).is_err());
+}
+
+#[test]
+fn one_command_is_allowed_letter_by_letter_and_several_are_not() {
+    for (text, script, wanted) in [
+        ("npm run build > log", "npm run build > log", true),
+        ("npm run build > log", "npm run build > log2", false),
+        ("npm run build > log", "npm run build", false),
+        ("git commit -m 'a b'", "git commit -m \"a b\"", true),
+        ("a && b", "a && b", false),
+        ("npm run $X", "npm run $X", false),
+        ("npm run build\r", "npm run build\r", false),
+    ] {
+        let rule = rule(&format!("B({text})"));
+        let covered = covers_all(&rule, "B", &[Subject::Command(script.into())]);
+        assert_eq!(covered, wanted, "{text:?} on {script:?}");
+    }
+    let text = Rule::text_for_command("B", "ls *.rs");
+    assert!(covers_all(
+        &rule(&text),
+        "B",
+        &[Subject::Command("ls *.rs".into())]
+    ));
+    assert!(!covers_all(
+        &rule(&text),
+        "B",
+        &[Subject::Command("ls -R x.rs".into())]
+    ));
 }
 
 #[test]
@@ -146,6 +207,9 @@ fn broken_rules_say_what_is_wrong() {
         ("T()", "nothing between"),
         ("a b(c)", "letters"),
         ("T(a[)", "does not parse"),
+        ("T(src/*/../x)", "cannot follow"),
+        ("T(domain:https://example.com)", "is no host"),
+        ("T(domain:)", "is no host"),
     ] {
         let error = Rule::parse(text, &anchors()).unwrap_err().to_string();
         assert!(error.contains(part), "{text}: {error}");

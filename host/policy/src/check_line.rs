@@ -1,0 +1,246 @@
+//! `policy check --jsonl`: a line with a call and rules in, a line with the decision out.
+//!
+//! Nothing is asked of tools, files or people: the caller says what it knows about a tool, and
+//! the rest is text.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use thiserror::Error;
+use toolbay_shell::{Place, inspect};
+
+use crate::behavior::Behavior;
+use crate::claims::{Claims, HookWord, Opinion, Reach, Subject, SubjectKind};
+use crate::decide::{Policy, Request};
+use crate::mode::Mode;
+use crate::path_pattern::Anchors;
+use crate::rule::{Rule, RuleError, Rules};
+use crate::source::Provenance;
+use crate::study::Study;
+
+/// A question.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CheckLine {
+    /// Given back as it came.
+    #[serde(default)]
+    pub id: Value,
+    pub tool: String,
+    pub input: Value,
+    /// Instead of the policy's own.
+    #[serde(default)]
+    pub rules: Option<RuleTexts>,
+    /// Instead of the policy's own.
+    #[serde(default)]
+    pub mode: Option<Mode>,
+}
+
+/// Rules as they are written.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RuleTexts {
+    pub allow: Vec<String>,
+    pub deny: Vec<String>,
+    pub ask: Vec<String>,
+}
+
+/// The answer.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CheckAnswer {
+    pub id: Value,
+    pub behavior: Behavior,
+    pub reason: String,
+    /// The rule that decided.
+    pub rule: Option<String>,
+    /// Whose it is.
+    pub source: Option<&'static str>,
+    pub suggestions: Vec<String>,
+}
+
+/// Why a line has no answer.
+#[derive(Debug, Error)]
+pub enum CheckError {
+    #[error("not a line to check: {0}")]
+    Json(#[from] serde_json::Error),
+    #[error(transparent)]
+    Rule(#[from] RuleError),
+}
+
+/// What the caller knows about a tool and an input.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KnownTool {
+    /// What rules speak about, by JSON pointer.
+    pub subjects: Vec<(SubjectKind, String)>,
+    pub claims: Claims,
+    pub reach: Reach,
+}
+
+/// Answers lines.
+pub struct Checker<'a> {
+    policy: Policy,
+    anchors: Anchors,
+    tools: &'a dyn Fn(&str, &Value) -> Option<KnownTool>,
+}
+
+impl<'a> Checker<'a> {
+    /// `anchors.cwd` is where paths and commands count from. For a tool that `tools` does not
+    /// know, the names of its input's fields must do.
+    pub fn new(
+        policy: Policy,
+        anchors: Anchors,
+        tools: &'a dyn Fn(&str, &Value) -> Option<KnownTool>,
+    ) -> Self {
+        Self {
+            policy,
+            anchors,
+            tools,
+        }
+    }
+
+    /// Answers one line of JSON.
+    pub fn check(&self, line: &str) -> Result<CheckAnswer, CheckError> {
+        Ok(self.answer(serde_json::from_str(line)?)?)
+    }
+
+    /// Answers a line that is parsed.
+    pub fn answer(&self, line: CheckLine) -> Result<CheckAnswer, RuleError> {
+        let rules = line.rules.as_ref().map(|texts| self.rules(texts));
+        let policy = match rules.transpose()? {
+            Some(rules) => self.policy.with_rules(rules),
+            None => self.policy.clone(),
+        };
+        let policy = match line.mode {
+            Some(mode) => policy.with_mode(mode),
+            None => policy,
+        };
+        let request = self.request(&policy, &line.tool, &line.input);
+        let explanation = policy.explain(&request);
+        let (rule, source) = match explanation.winner {
+            Some(winner) => (Some(winner.rule), Some(winner.provenance.source.word())),
+            None => (None, None),
+        };
+        Ok(CheckAnswer {
+            id: line.id,
+            behavior: explanation.behavior,
+            reason: explanation.reason,
+            rule,
+            source,
+            suggestions: explanation.suggestions,
+        })
+    }
+
+    fn rules(&self, texts: &RuleTexts) -> Result<Rules, RuleError> {
+        texts.parse(&self.anchors, &Provenance::default())
+    }
+
+    /// The call as the host would see it, as far as text can say: links are not followed.
+    pub fn request(&self, policy: &Policy, tool: &str, input: &Value) -> Request {
+        let cwd = &self.anchors.cwd;
+        let known = (self.tools)(tool, input);
+        let (subjects, mut claims, reach) = match known {
+            Some(known) => {
+                let at = known.subjects.iter().map(|(kind, at)| (*kind, at.as_str()));
+                (subjects(at, input, cwd), known.claims, known.reach)
+            }
+            None => {
+                let subjects = subjects(FIELDS.iter().copied(), input, cwd);
+                let reach = guessed_reach(&subjects);
+                (subjects, Claims::STRICT, reach)
+            }
+        };
+        let mut commands = subjects.iter().filter_map(|subject| match subject {
+            Subject::Command(script) => Some(script),
+            Subject::Path(_) | Subject::Url(_) | Subject::Text(_) => None,
+        });
+        if let Some(first) = commands.next() {
+            let only_reads = |script: &String| inspect(script, &Place::anywhere()).read_only();
+            claims.read_only = only_reads(first) && commands.all(only_reads);
+        }
+        let study: Study = policy.study(&subjects, cwd);
+        Request {
+            call_id: "check".into(),
+            tool: tool.into(),
+            input: input.to_string().into(),
+            subjects,
+            claims,
+            reach,
+            opinion: Opinion::None,
+            hooks: HookWord::None,
+            study,
+        }
+    }
+}
+
+impl RuleTexts {
+    /// All of them, written there.
+    pub fn parse(&self, anchors: &Anchors, from: &Provenance) -> Result<Rules, RuleError> {
+        let parse = |texts: &[String]| -> Result<Vec<Rule>, RuleError> {
+            texts
+                .iter()
+                .map(|text| Ok(Rule::parse(text, anchors)?.from(from.clone())))
+                .collect()
+        };
+        Ok(Rules {
+            deny: parse(&self.deny)?,
+            ask: parse(&self.ask)?,
+            allow: parse(&self.allow)?,
+        })
+    }
+}
+
+/// What fields of these names hold in nearly every tool.
+const FIELDS: &[(SubjectKind, &str)] = &[
+    (SubjectKind::Command, "/command"),
+    (SubjectKind::Path, "/file_path"),
+    (SubjectKind::Path, "/path"),
+    (SubjectKind::Path, "/notebook_path"),
+    (SubjectKind::Url, "/url"),
+];
+
+fn subjects<'a>(
+    declared: impl Iterator<Item = (SubjectKind, &'a str)>,
+    input: &Value,
+    cwd: &Path,
+) -> Vec<Subject> {
+    let mut all = Vec::new();
+    for (kind, pointer) in declared {
+        match input.pointer(pointer) {
+            None | Some(Value::Null) => {}
+            Some(Value::Array(values)) => {
+                all.extend(values.iter().map(|value| subject(kind, value, cwd)));
+            }
+            Some(value) => all.push(subject(kind, value, cwd)),
+        }
+    }
+    all
+}
+
+fn subject(kind: SubjectKind, value: &Value, cwd: &Path) -> Subject {
+    let Some(text) = value.as_str() else {
+        // Not what it should be: no path or command rule may allow it.
+        return Subject::Text(value.to_string());
+    };
+    match kind {
+        SubjectKind::Command => Subject::Command(text.to_owned()),
+        SubjectKind::Path => Subject::Path(Place::new(cwd).resolve(text)),
+        SubjectKind::Url => Subject::Url(text.to_owned()),
+        SubjectKind::Text => Subject::Text(text.to_owned()),
+    }
+}
+
+/// A tool that names files and nothing else is taken for one that edits them.
+fn guessed_reach(subjects: &[Subject]) -> Reach {
+    let is_path = |subject: &Subject| matches!(subject, Subject::Path(_));
+    if subjects.is_empty() || !subjects.iter().all(is_path) {
+        return Reach::ALL;
+    }
+    Reach {
+        files: true,
+        search: true,
+        ..Reach::default()
+    }
+}
+
+#[cfg(test)]
+mod tests;

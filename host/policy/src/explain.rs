@@ -1,0 +1,189 @@
+//! Why a call is decided as it is: every stage, every rule that was looked at, and what rule
+//! would spare the question.
+
+use serde::Serialize;
+
+use crate::behavior::Behavior;
+use crate::chain::{self, Judged, Stage, touched};
+use crate::claims::Subject;
+use crate::decide::{Policy, Request, Ruling, Winner};
+use crate::host::plain_host;
+use crate::paths::PathAccess;
+use crate::rule::Rule;
+use crate::source::Provenance;
+use crate::verb::Verb;
+
+/// A decision with all that led to it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Explanation {
+    pub behavior: Behavior,
+    pub reason: String,
+    pub winner: Option<Winner>,
+    /// Every rule about the tool or a path of the call, by list.
+    pub looked_at: Vec<LookedAt>,
+    pub steps: Vec<Step>,
+    /// Rules that would together allow it. None where no rule could.
+    pub suggestions: Vec<String>,
+}
+
+/// A rule that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LookedAt {
+    pub rule: String,
+    pub provenance: Provenance,
+    pub effect: Behavior,
+    /// It is about this call. Of allow rules: about a part of it.
+    pub matched: bool,
+}
+
+/// What a stage said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Step {
+    pub stage: Stage,
+    pub behavior: Option<Behavior>,
+    pub outcome: String,
+}
+
+/// A prompt with more rules than this is not read.
+const MOST_SUGGESTIONS: usize = 5;
+
+impl Policy {
+    /// Decides as [`Policy::decide`] does, and tells why.
+    pub fn explain(&self, request: &Request) -> Explanation {
+        let request = self.studied(request.clone());
+        let judged = chain::judge(self, &request);
+        let Ruling {
+            behavior,
+            reason,
+            winner,
+            ..
+        } = self.ruling(&judged);
+        Explanation {
+            behavior,
+            reason,
+            winner,
+            looked_at: self.looked_at(&request),
+            suggestions: suggestions(&request, &judged),
+            steps: judged
+                .said
+                .into_iter()
+                .map(|said| Step {
+                    stage: said.stage,
+                    behavior: said.behavior,
+                    outcome: said.reason,
+                })
+                .collect(),
+        }
+    }
+
+    fn looked_at(&self, request: &Request) -> Vec<LookedAt> {
+        let mut all = Vec::new();
+        for effect in [Behavior::Deny, Behavior::Ask, Behavior::Allow] {
+            for rule in self.list(effect) {
+                let Some(matched) = is_about(rule, effect, request) else {
+                    continue;
+                };
+                all.push(LookedAt {
+                    rule: rule.text().to_owned(),
+                    provenance: rule.provenance().clone(),
+                    effect,
+                    matched,
+                });
+            }
+        }
+        all
+    }
+}
+
+/// Whether the rule matches; none if it is about other tools.
+fn is_about(rule: &Rule, effect: Behavior, request: &Request) -> Option<bool> {
+    let (tool, subjects, study) = (&request.tool, &request.subjects, &request.study);
+    let closes = || closes_a_path(rule, request);
+    let is_named = rule.names(tool);
+    match effect {
+        Behavior::Deny => match closes() {
+            Some(closes) => Some(closes || rule.touches(tool, subjects, study)),
+            None => is_named.then(|| rule.touches(tool, subjects, study)),
+        },
+        Behavior::Ask => is_named.then(|| rule.touches(tool, subjects, study)),
+        Behavior::Allow => is_named.then(|| rule.helps(tool, subjects, study)),
+    }
+}
+
+/// Whether a deny rule with a verb closes a path of the call; none if it has no verb, or the
+/// call no path.
+fn closes_a_path(rule: &Rule, request: &Request) -> Option<bool> {
+    let verb = Verb::of(rule.tool())?;
+    let pattern = rule.content()?.path.pattern()?;
+    let heard = request.study.heard().map(|path| (path, PathAccess::Write));
+    let mut paths = touched(request).chain(heard).peekable();
+    paths.peek()?;
+    let closes = paths.any(|(path, access)| {
+        let is_meant = match verb {
+            Verb::Read => true,
+            Verb::Write => access == PathAccess::Write,
+        };
+        is_meant && pattern.covers(path)
+    });
+    Some(closes)
+}
+
+/// Rules that would together cover the call, where an allow rule can do anything about it.
+fn suggestions(request: &Request, judged: &Judged) -> Vec<String> {
+    let before = &judged.said[judged.before_mode];
+    let is_open = match before.behavior {
+        Some(Behavior::Allow) => true,
+        // A command that may be a denied one can be allowed by its name.
+        Some(Behavior::Ask) => {
+            let may_be_denied = matches!(before.rule, Some((Behavior::Deny, _)));
+            before.stage == Stage::Otherwise || may_be_denied
+        }
+        Some(Behavior::Deny) | None => false,
+    };
+    if !is_open {
+        return Vec::new();
+    }
+    let tool = &*request.tool;
+    let mut all: Vec<String> = Vec::new();
+    for subject in &request.subjects {
+        match subject {
+            Subject::Command(_) => {}
+            Subject::Path(path) => all.push(Rule::text_for_path(tool, path)),
+            Subject::Url(url) => {
+                let Some(host) = plain_host(url) else {
+                    return Vec::new();
+                };
+                all.push(format!("{tool}(domain:{host})"));
+            }
+            // A rule's content begins and ends with something that is seen.
+            Subject::Text(text) if text.trim() == text && !text.is_empty() => {
+                all.push(format!("{tool}({text})"));
+            }
+            Subject::Text(_) => return Vec::new(),
+        }
+    }
+    let has_command = |subject: &Subject| matches!(subject, Subject::Command(_));
+    if request.subjects.iter().any(has_command) {
+        let prefixes: Vec<String> = request
+            .study
+            .prefixes()
+            .map(|prefix| format!("{tool}({prefix}:*)"))
+            .collect();
+        if prefixes.is_empty() {
+            return Vec::new();
+        }
+        all.extend(prefixes);
+    }
+    if request.subjects.is_empty() {
+        all.push(tool.to_owned());
+    }
+    all.sort();
+    all.dedup();
+    if all.len() > MOST_SUGGESTIONS {
+        all.clear();
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,159 @@
+use std::path::PathBuf;
+
+use super::*;
+use crate::claims::{Claims, HookWord, Opinion, Reach};
+use crate::{Anchors, Closed, Mode, Rules, Source, Study};
+
+fn policy(deny: &[&str], ask: &[&str], allow: &[&str]) -> Policy {
+    let anchors = Anchors {
+        home: None,
+        cwd: "/p".into(),
+        settings: "/p".into(),
+    };
+    let mut line = 0;
+    let mut of = |texts: &[&str]| {
+        let mut rules = Vec::new();
+        for text in texts {
+            line += 1;
+            let provenance = Provenance::of(Source::User)
+                .in_file("/home/me/settings.json")
+                .at_line(line);
+            rules.push(Rule::parse(text, &anchors).unwrap().from(provenance));
+        }
+        rules
+    };
+    let rules = Rules {
+        deny: of(deny),
+        ask: of(ask),
+        allow: of(allow),
+    };
+    Policy::new(rules, vec![PathBuf::from("/p")], &Closed::default())
+}
+
+fn request(subjects: Vec<Subject>) -> Request {
+    Request {
+        call_id: "1".into(),
+        tool: "T".into(),
+        input: "{}".into(),
+        subjects,
+        claims: Claims::STRICT,
+        reach: Reach::ALL,
+        opinion: Opinion::None,
+        hooks: HookWord::None,
+        study: Study::default(),
+    }
+}
+
+fn command(script: &str) -> Request {
+    request(vec![Subject::Command(script.into())])
+}
+
+#[test]
+fn the_winner_is_named_with_file_and_line() {
+    let policy = policy(
+        &["T(curl:*)", "Read(./secret)"],
+        &["T(git push:*)"],
+        &["T(git:*)", "Other", "T(npm run:*)"],
+    );
+    for (request, behavior, winner) in [
+        (command("git push"), "ask", Some(("T(git push:*)", 3))),
+        (command("git add x"), "allow", Some(("T(git:*)", 4))),
+        (command("ls; curl x"), "deny", Some(("T(curl:*)", 1))),
+        (command("cat secret/a"), "deny", Some(("Read(./secret)", 2))),
+        (command("touch x"), "ask", None),
+        (command("$X"), "ask", Some(("T(curl:*)", 1))),
+    ] {
+        let explanation = policy.explain(&request);
+        assert_eq!(explanation.behavior.word(), behavior, "{request:?}");
+        let place = |line| format!("/home/me/settings.json:{line}");
+        let wanted = winner.map(|(text, line)| (text.to_owned(), place(line)));
+        let found = explanation
+            .winner
+            .map(|winner| (winner.rule, winner.provenance.to_string()));
+        assert_eq!(found, wanted, "{request:?}");
+    }
+}
+
+#[test]
+fn every_rule_about_the_call_is_shown_and_whether_it_matched() {
+    let policy = policy(
+        &["T(curl:*)", "Read(./secret)", "U"],
+        &["T(git push:*)"],
+        &["T(git:*)", "U", "T(npm run:*)"],
+    );
+    let explanation = policy.explain(&command("git add x && cat notes"));
+    let shown: Vec<(&str, bool)> = explanation
+        .looked_at
+        .iter()
+        .map(|looked| (looked.rule.as_str(), looked.matched))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            ("T(curl:*)", false),
+            ("Read(./secret)", false),
+            ("T(git push:*)", false),
+            ("T(git:*)", true),
+            ("T(npm run:*)", false),
+        ]
+    );
+    let stages: Vec<Stage> = explanation.steps.iter().map(|step| step.stage).collect();
+    assert_eq!(
+        stages,
+        [
+            Stage::Hook,
+            Stage::Tool,
+            Stage::Limits,
+            Stage::Rules,
+            Stage::Mode
+        ]
+    );
+    let json = serde_json::to_value(&explanation).unwrap();
+    assert_eq!(json["behavior"], "allow");
+    assert_eq!(json["winner"]["provenance"]["line"], 5);
+    assert_eq!(json["steps"][3]["stage"], "rules");
+}
+
+#[test]
+fn suggestions_would_allow_the_call_and_are_left_out_where_none_could() {
+    let path = |path: &str| Subject::Path(path.into());
+    for (request, wanted) in [
+        (command("git commit -m x"), &["T(git commit:*)"][..]),
+        (
+            command("git add x && npm run y"),
+            &["T(git add:*)", "T(npm run:*)"],
+        ),
+        (command("bash -c 'git add x'"), &[]),
+        (command("python3 x.py"), &[]),
+        (command("sudo npm run x"), &[]),
+        (command("rm -rf ~"), &[]),
+        (command("npm publish x"), &[]),
+        (command("curl x"), &[]),
+        (request(vec![path("/p/a*")]), &["T(//p/a[*])"]),
+        (
+            request(vec![path("/p/a"), path("/p/b")]),
+            &["T(//p/a)", "T(//p/b)"],
+        ),
+        (
+            request((0..6).map(|n| path(&format!("/p/{n}"))).collect()),
+            &[],
+        ),
+        (
+            request(vec![Subject::Url("https://example.com/x".into())]),
+            &["T(domain:example.com)"],
+        ),
+        (request(vec![]), &["T"]),
+    ] {
+        let (deny, ask) = (&["T(curl:*)"], &["T(npm publish:*)"]);
+        let explanation = policy(deny, ask, &[]).explain(&request);
+        assert_eq!(explanation.suggestions, wanted, "{:?}", request.subjects);
+        if !wanted.is_empty() {
+            let allowed = policy(deny, ask, wanted).explain(&request);
+            assert_eq!(allowed.behavior, Behavior::Allow, "{:?}", request.subjects);
+        }
+    }
+    let silent = policy(&[], &[], &[]).with_mode(Mode::DontAsk);
+    let explanation = silent.explain(&command("git commit -m x"));
+    assert_eq!(explanation.behavior, Behavior::Deny);
+    assert_eq!(explanation.suggestions, ["T(git commit:*)"]);
+}

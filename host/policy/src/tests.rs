@@ -1,0 +1,4 @@
+//! Laws of the whole.
+
+mod laws;
+mod random;
