@@ -108,7 +108,8 @@ fn suggested_rule(request: &Request) -> String {
     let tool = &request.tool;
     match request.subjects.as_slice() {
         [Subject::Path(path)] => Rule::text_for_path(tool, path),
-        [Subject::Command(text) | Subject::Text(text)] => format!("{tool}({text})"),
+        [Subject::Command(text)] => Rule::text_for_command(tool, text),
+        [Subject::Text(text)] => format!("{tool}({text})"),
         _ => tool.to_string(),
     }
 }
