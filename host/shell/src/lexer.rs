@@ -17,6 +17,8 @@ use word::{Builder, Spelled};
 const RESERVED: &[&str] = &[
     "if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac",
     "select", "function", "coproc", "in", "[[", "]]",
+    // The word behind it is read as a command's first again.
+    "time",
 ];
 
 /// Reads a script, or says what is in the way.
@@ -203,7 +205,6 @@ impl<'a> Lexer<'a> {
         if command.words.is_empty() && command.assignments.is_empty() {
             return Err(incomplete("a redirection stands alone"));
         }
-        check_time(&command.words)?;
         command.join = std::mem::take(&mut self.join);
         command.depth = self.groups.len();
         command.negated = std::mem::take(&mut self.negated);
@@ -259,6 +260,9 @@ impl<'a> Lexer<'a> {
         }
         if is_plain && matches!(word.text.as_str(), "{" | "}") {
             return Err(too_complex("a brace"));
+        }
+        if is_element(&word) {
+            return Err(too_complex("`[` behind a name"));
         }
         if word.text.starts_with('%') {
             return Err(too_complex("`%`, which names a job,"));
@@ -352,23 +356,14 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// `time` is a word of the language: what stands behind it is read as if it stood at the
-/// beginning. Only a plain name is the same in both places.
-fn check_time(words: &[Word]) -> Result<(), Finding> {
-    let is = |word: &Word, text: &str| word.plain == text.len() && word.text == text;
-    let Some((_, rest)) = words.split_first().filter(|(first, _)| is(first, "time")) else {
-        return Ok(());
+/// Where a command begins, bash reads `name[` up to the bracket's end, blanks and all: it may be
+/// an assignment.
+fn is_element(word: &Word) -> bool {
+    let Some((name, _)) = word.text.split_once('[') else {
+        return false;
     };
-    let name = rest.iter().find(|word| !is(word, "-p") && !is(word, "--"));
-    let is_name = name.is_some_and(|word| {
-        let reserved = ["!", "{", "}", "time"].iter().chain(RESERVED);
-        !word.text.contains(['=', '%']) && !reserved.into_iter().any(|text| word.text == *text)
-    });
-    if is_name {
-        Ok(())
-    } else {
-        Err(too_complex("`time`"))
-    }
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    name.len() < word.plain && !name.is_empty() && name.bytes().all(is_name)
 }
 
 /// `>&` duplicates a descriptor only if a number or `-` follows; otherwise it writes. Bash

@@ -30,8 +30,6 @@ pub const QUIET: &[(&str, &str)] = &[
     ("MANPAGER", "cat"),
     ("SYSTEMD_PAGER", "cat"),
     ("AWS_PAGER", ""),
-    ("NPM_CONFIG_LOGS_MAX", "0"),
-    ("NPM_CONFIG_UPDATE_NOTIFIER", "false"),
     ("PIP_DISABLE_PIP_VERSION_CHECK", "1"),
     ("PYTHONDONTWRITEBYTECODE", "1"),
     ("CHECKPOINT_DISABLE", "1"),

@@ -231,10 +231,6 @@ pub(crate) fn harmless(words: &[Word]) -> Option<&[Word]> {
     let plain = |word: &&Word| word.plain == word.text.len();
     let inner = match name.text.as_str() {
         "command" | "builtin" => rest,
-        "time" => match rest.first().filter(plain) {
-            Some(flag) if flag.text == "-p" => &rest[1..],
-            _ => rest,
-        },
         "nice" => match rest.first().filter(plain).map(|flag| flag.text.as_str()) {
             Some("-n") if is_number(rest.get(1)?) => &rest[2..],
             _ => rest,
@@ -303,7 +299,7 @@ mod tests {
     fn only_plain_wrappers_are_harmless() {
         for (command, wanted) in [
             ("command ls -l", Some("ls -l")),
-            ("time -p ls", Some("ls")),
+            ("time ls", None),
             ("nice -n 5 ls", Some("ls")),
             ("timeout 5 ls", Some("ls")),
             ("timeout 1.5m ls", Some("ls")),

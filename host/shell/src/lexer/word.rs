@@ -94,6 +94,14 @@ impl<'t, 'a> Builder<'t, 'a> {
                 }
             }
         }
+        if !self.is_plain && self.word.plain == self.word.text.len() && self.word.plain > 0 {
+            // `if''` is no `if`, and `-p''` no `-p` to `time`; but they look so from here on.
+            return Err(too_complex("an empty quote behind a word"));
+        }
+        let home = self.word.text.split('/').next().unwrap_or_default();
+        if self.word.tilde && home.contains(':') {
+            return Err(too_complex("`~` before a colon"));
+        }
         if self.quoted_home {
             return Err(too_complex("`~` with a quote before its first slash"));
         }

@@ -37,12 +37,11 @@ for ((_oracle_at = 0; _oracle_at < ${#_oracle_all[@]}; _oracle_at += 3)); do
       done
       "$_oracle_real" unset IFS OLDPWD _oracle_name
       "$_oracle_real" shopt -u nullglob dotglob
-      "$_oracle_real" exec > /dev/null 2>&1
       # The trace counts commands with a slash too, and assignments.
       PS4=$'+\020${FUNCNAME:+F}\021' BASH_XTRACEFD=241
       "$_oracle_real" set -x
       "$_oracle_real" eval -- "${_oracle_all[_oracle_at + 2]}"
-    )
+    ) > /dev/null 2>&1
     _oracle_files=(*)
     IFS=$'\005'
     builtin printf '\007%s\006\n' "${_oracle_files[*]//$'\n'/$'\016'}"

@@ -15,6 +15,12 @@ while read -r library; do
   mkdir -p "$cage${library%/*}"
   cp -L "$library" "$cage$library"
 done < <(ldd "$bash" | grep -o '/[^ ]*')
+# So that letters beyond ASCII are letters to bash.
+locale=/usr/lib/locale/C.utf8
+if [[ -d $locale ]]; then
+  mkdir -p "$cage${locale%/*}"
+  cp -r "$locale" "$cage$locale"
+fi
 : > "$cage/dev/null"
 mount --bind /dev/null "$cage/dev/null"
 (cd "$cage/work" && seq 0 "$((count - 1))" | xargs mkdir)

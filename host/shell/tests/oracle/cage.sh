@@ -43,7 +43,11 @@ unshare --root="$root" --wd=/home/dev/project env -i HOME=/home/dev PATH="$PATH"
   bash -euo pipefail -c "$fixture" < /dev/null > /dev/null
 mount -o remount,bind,ro /
 
+if [[ -z ${RUSTUP_HOME-} && -d ${HOME-}/.rustup ]]; then export RUSTUP_HOME=$HOME/.rustup; fi
+
 # Somebody to be killed, stopped or slowed down by mistake.
 sleep infinity < /dev/null > /dev/null 2>&1 &
-# No exec: the first process of a namespace has to collect orphans, which bash does.
+# The first process of a namespace has to collect orphans. Bash does, unless it makes way for its
+# last command; so this is not the last.
 "$runner" --inside "$cage"
+exit 0

@@ -1,6 +1,6 @@
 //! Everyday commands to begin with: the cases and flags of the tables.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// What all tables hold together.
@@ -10,14 +10,14 @@ pub struct Corpus {
     pub ok: Vec<String>,
     pub no: Vec<String>,
     pub commands: Vec<Known>,
+    /// Places in `commands`, by the program: one with many sub-commands is still one.
+    pub programs: BTreeMap<String, Vec<usize>>,
     /// Words with a dash from all cases: flags that some command has, good and bad ones.
     pub dashed: Vec<String>,
 }
 
 /// A command with the flags that its table lists.
 pub struct Known {
-    /// `git log`
-    pub name: String,
     pub flags: Vec<String>,
     /// Its own cases that are read-only.
     pub ok: Vec<String>,
@@ -38,7 +38,9 @@ impl Corpus {
                 Err(error) => panic!("{}: {error}", file.display()),
             };
             for (name, value) in &table {
-                corpus.add(name, value);
+                if !name.starts_with(':') {
+                    corpus.add(value);
+                }
             }
         }
         let words = corpus.ok.iter().chain(&corpus.no);
@@ -52,7 +54,15 @@ impl Corpus {
         corpus
     }
 
-    fn add(&mut self, name: &str, value: &toml::Value) {
+    /// Every case as a file of its own, for the fuzzers to begin with.
+    pub fn write(&self, folder: &Path) {
+        std::fs::create_dir_all(folder).expect("a folder for the seeds");
+        for (number, case) in self.ok.iter().chain(&self.no).enumerate() {
+            std::fs::write(folder.join(format!("{number:05}")), case).expect("a seed");
+        }
+    }
+
+    fn add(&mut self, value: &toml::Value) {
         let Some(table) = value.as_table() else {
             return;
         };
@@ -65,7 +75,6 @@ impl Corpus {
         };
         let flags = table.get("flags").and_then(toml::Value::as_str);
         let known = Known {
-            name: name.to_owned(),
             flags: flags
                 .unwrap_or_default()
                 .split_whitespace()
@@ -75,11 +84,17 @@ impl Corpus {
         };
         self.ok.extend(known.ok.iter().cloned());
         self.no.extend(texts("no"));
-        if !known.ok.is_empty() {
+        if let Some(program) = known
+            .ok
+            .first()
+            .and_then(|case| case.split_whitespace().next())
+        {
+            let places = self.programs.entry(program.to_owned()).or_default();
+            places.push(self.commands.len());
             self.commands.push(known);
         }
-        for (below, value) in table {
-            self.add(&format!("{name} {below}"), value);
+        for below in table.values() {
+            self.add(below);
         }
     }
 }

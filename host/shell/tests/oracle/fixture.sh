@@ -53,7 +53,7 @@ gzip -c names.txt > a.gz
 cp a.gz log.gz
 if type -P xz > /dev/null; then xz -c names.txt > a.xz; fi
 if type -P zip > /dev/null; then zip -q archive.zip README.md names.txt && cp archive.zip release.zip; fi
-git add -A -- . ':!-o'
+git add -A -- .
 git commit -q -m 'First'
 printf 'more\n' >> README.md
 git commit -q -am 'Second x'

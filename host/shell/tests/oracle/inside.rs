@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use super::snapshot::{Cage, difference, processes};
 
 /// A command that takes longer is stopped.
-const LONGEST: Duration = Duration::from_secs(10);
+const LONGEST: Duration = Duration::from_secs(6);
 /// What a command left is given this long to end.
 const GRACE: Duration = Duration::from_millis(500);
 
@@ -24,14 +24,21 @@ pub fn run(cage: &Path) {
     let mut input = std::io::stdin().lock();
     let mut output = std::io::stdout().lock();
     let mut script = Vec::new();
-    while input.read_until(0, &mut script).is_ok_and(|length| length > 0) {
+    while input
+        .read_until(0, &mut script)
+        .is_ok_and(|length| length > 0)
+    {
         script.pop();
         let script_text = String::from_utf8_lossy(&script).into_owned();
         script.clear();
         let ended = execute(&cage, &script_text);
         let mut changes = left_over(&others, ended.is_none());
         let after = cage.snapshot();
-        changes.extend(difference(&before, &after));
+        changes.extend(
+            difference(&before, &after)
+                .into_iter()
+                .filter(|change| is_lasting(change)),
+        );
         // The next one is measured against what is there now.
         before = after;
         let line = match (ended, changes.is_empty()) {
@@ -48,6 +55,14 @@ pub fn run(cage: &Path) {
     }
 }
 
+/// A command that is called read-only gets a `/tmp` of its own, which goes with it: what it
+/// puts there (java's counters, tac's copy of a pipe) is no change. What was there must stay.
+fn is_lasting(change: &str) -> bool {
+    let is_new = change.starts_with("/tmp/") && change.contains(" is new: ");
+    let is_counter = change.starts_with("/tmp/hsperfdata_");
+    !is_new && !is_counter
+}
+
 /// The status, or none if it was stopped.
 fn execute(cage: &Cage, script: &str) -> Option<i32> {
     let mut root = std::ffi::OsString::from("--root=");
@@ -56,10 +71,21 @@ fn execute(cage: &Cage, script: &str) -> Option<i32> {
     let mut command = Command::new("unshare");
     command.arg(root).arg("--wd=/home/dev/project");
     command.args(["bash", "-c", script]);
-    command.env_clear().env("PATH", path).env("HOME", "/home/dev").env("LANG", "C.UTF-8");
-    // `git status` writes the index anew if it may. The product says the same to git.
-    command.env("GIT_OPTIONAL_LOCKS", "0");
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+        .env_clear()
+        .env("PATH", path)
+        .env("HOME", "/home/dev")
+        .env("LANG", "C.UTF-8");
+    // Where rustup keeps its compilers; a home without one would get a new folder.
+    if let Some(home) = std::env::var_os("RUSTUP_HOME") {
+        command.env("RUSTUP_HOME", home);
+    }
+    // What the product says to every command that it calls read-only.
+    command.envs(toolbay_shell::QUIET.iter().copied());
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     let mut child = command.process_group(0).spawn().expect("unshare");
     let begin = Instant::now();
     let mut pause = Duration::from_micros(300);
@@ -80,7 +106,11 @@ fn left_over(before: &BTreeMap<u32, String>, stopped: bool) -> Vec<String> {
     let begin = Instant::now();
     loop {
         let now = processes();
-        let new: Vec<String> = now.keys().filter(|id| !before.contains_key(id)).map(u32::to_string).collect();
+        let new: Vec<String> = now
+            .keys()
+            .filter(|id| !before.contains_key(id))
+            .map(u32::to_string)
+            .collect();
         let changes = difference(before, &now);
         if changes.is_empty() {
             return changes;
@@ -90,7 +120,10 @@ fn left_over(before: &BTreeMap<u32, String>, stopped: bool) -> Vec<String> {
             kill(&new);
         } else if begin.elapsed() > GRACE {
             kill(&new);
-            return changes.into_iter().map(|change| format!("process {change}")).collect();
+            return changes
+                .into_iter()
+                .map(|change| format!("process {change}"))
+                .collect();
         }
         std::thread::sleep(Duration::from_millis(5));
     }
@@ -99,6 +132,10 @@ fn left_over(before: &BTreeMap<u32, String>, stopped: bool) -> Vec<String> {
 /// Ends processes of this namespace, by their numbers in it.
 fn kill(ids: &[String]) {
     if !ids.is_empty() {
-        let _ = Command::new("kill").arg("-KILL").args(ids).stderr(Stdio::null()).status();
+        let _ = Command::new("kill")
+            .arg("-KILL")
+            .args(ids)
+            .stderr(Stdio::null())
+            .status();
     }
 }

@@ -15,6 +15,7 @@
     clippy::disallowed_methods
 )]
 
+mod bash;
 mod corpus;
 mod generate;
 mod inside;
@@ -41,6 +42,11 @@ fn main() {
     {
         return inside::run(Path::new(cage));
     }
+    if let [flag, folder] = arguments.as_slice()
+        && flag == "--seeds"
+    {
+        return corpus::Corpus::read().write(Path::new(folder));
+    }
     let scripts = number("TOOLBAY_ORACLE").unwrap_or(SCRIPTS);
     if scripts == 0 {
         println!("the proof by oracle is left out: TOOLBAY_ORACLE=0");
@@ -48,7 +54,9 @@ fn main() {
     }
     let seed = number("TOOLBAY_ORACLE_SEED").unwrap_or(1);
     let wanted = |name: &str| {
-        let mut names = arguments.iter().filter(|argument| !argument.starts_with('-'));
+        let mut names = arguments
+            .iter()
+            .filter(|argument| !argument.starts_with('-'));
         names.clone().next().is_none() || names.any(|argument| name.contains(argument.as_str()))
     };
     let corpus = corpus::Corpus::read();
@@ -73,7 +81,11 @@ fn main() {
     for line in &wrong {
         println!("WRONG {line}");
     }
-    assert!(wrong.is_empty(), "{} findings with TOOLBAY_ORACLE={scripts} TOOLBAY_ORACLE_SEED={seed}", wrong.len());
+    assert!(
+        wrong.is_empty(),
+        "{} findings with TOOLBAY_ORACLE={scripts} TOOLBAY_ORACLE_SEED={seed}",
+        wrong.len()
+    );
 }
 
 fn number(variable: &str) -> Option<u64> {

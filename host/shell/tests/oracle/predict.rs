@@ -1,7 +1,8 @@
 //! Which commands of a reading run, if every command ends with the same status.
 //!
-//! A reading has no brackets, only depths: `(a) && (b)` and `(a && b)` are the same to it. And it
-//! leaves out `!`. So there may be several outcomes; one of them must be what bash did.
+//! A reading has no brackets, only depths: `(a) && (b)` and `(a && b)` are the same to it, and it
+//! does not say how often `!` stands where. So there may be several outcomes; one of them must be
+//! what bash did.
 
 use std::collections::BTreeSet;
 
@@ -17,11 +18,7 @@ const MOST_COMMANDS: usize = 12;
 const HOME: &str = "/home/dev";
 
 /// All that may happen; `None` if that is too much to say.
-pub fn outcomes(
-    commands: &[ReadCommand],
-    succeeds: bool,
-    turned: bool,
-) -> Option<BTreeSet<Outcome>> {
+pub fn outcomes(commands: &[ReadCommand], succeeds: bool) -> Option<BTreeSet<Outcome>> {
     if commands.len() > MOST_COMMANDS {
         return None;
     }
@@ -51,7 +48,8 @@ pub fn outcomes(
             commands,
             borders: &borders,
             succeeds,
-            turned,
+            turned: commands.iter().any(|command| command.negated),
+            closes: closes(commands),
         };
         all.extend(script.list(0, commands.len(), 0));
     }
@@ -63,6 +61,7 @@ struct Script<'a> {
     borders: &'a [usize],
     succeeds: bool,
     turned: bool,
+    closes: bool,
 }
 
 impl Script<'_> {
@@ -113,17 +112,26 @@ impl Script<'_> {
             return self.list(from, to, depth + 1);
         }
         let ran = 1_u64 << from;
-        let (words, _) = without_time(command, false);
-        let succeeds = match words.first() {
+        let succeeds = match command.words.first() {
             Some(name) => self.succeeds && !is_silent(&expanded(name)),
             None => true,
         };
         let mut outcomes = BTreeSet::from([(ran, succeeds)]);
-        if command.redirections.iter().any(may_fail) {
+        if command
+            .redirections
+            .iter()
+            .any(|redirection| may_fail(redirection, self.closes))
+        {
             outcomes.insert((0, false));
         }
         outcomes
     }
+}
+
+/// Whether a descriptor is closed anywhere.
+pub fn closes(commands: &[ReadCommand]) -> bool {
+    let mut redirections = commands.iter().flat_map(|command| &command.redirections);
+    redirections.any(|redirection| redirection.target.text == "-")
 }
 
 /// One after, or beside, the other; the status is the second one's.
@@ -137,8 +145,8 @@ fn combine(first: &BTreeSet<Outcome>, second: &BTreeSet<Outcome>) -> BTreeSet<Ou
 }
 
 /// A redirection that bash may be unable to make in an empty folder; then the command
-/// does not run.
-pub fn may_fail(redirection: &Redirection) -> bool {
+/// does not run. Where something is closed, there may be nothing to duplicate.
+pub fn may_fail(redirection: &Redirection, closes: bool) -> bool {
     let target = &redirection.target;
     let text = target.text.as_str();
     if target.glob || target.tilde || redirection.descriptor.is_some_and(|number| number > 200) {
@@ -146,7 +154,7 @@ pub fn may_fail(redirection: &Redirection) -> bool {
     }
     match redirection.operator {
         Operator::DuplicateInput | Operator::DuplicateOutput => {
-            !matches!(text, "0" | "1" | "2" | "-")
+            closes && text != "-" || !matches!(text, "0" | "1" | "2" | "-")
         }
         Operator::Read => text != "/dev/null",
         _ => !(text == "/dev/null" || is_file_name(text)),
@@ -165,39 +173,6 @@ pub fn made(redirection: &Redirection) -> Option<&str> {
 
 fn is_file_name(text: &str) -> bool {
     !text.is_empty() && !text.contains('/') && !matches!(text, "." | "..") && text.len() < 200
-}
-
-/// `time` is a word of the language: what stands behind it is the command. The readings keep it,
-/// and the judgement looks behind it. Behind a pipe it is a name, unless a bracket is in between,
-/// which the readings do not tell.
-pub fn without_time(command: &ReadCommand, behind_pipes: bool) -> (&[Word], usize) {
-    let mut words = command.words.as_slice();
-    let is = |words: &[Word], text: &str| {
-        words
-            .first()
-            .is_some_and(|word| word.text == text && word.plain == text.len())
-    };
-    if !is(words, "time")
-        || (command.join == Join::Pipe && !behind_pipes)
-        || !command.assignments.is_empty()
-    {
-        return (words, 0);
-    }
-    while is(words, "time") {
-        words = &words[1..];
-        while ["-p", "--", "!"].into_iter().any(|sign| is(words, sign)) {
-            words = &words[1..];
-        }
-    }
-    let is_assignment = |word: &&Word| {
-        word.text.split_once('=').is_some_and(|(name, _)| {
-            name.len() < word.plain
-                && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-                && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-        })
-    };
-    let assigned = words.iter().take_while(is_assignment).count();
-    (&words[assigned..], assigned)
 }
 
 /// The word behind the expansion of `~`: only if all up to the first slash was written plainly.

@@ -1,19 +1,18 @@
 //! What we read is what bash runs: the words of every command, and which commands.
 
 use std::collections::BTreeSet;
-use std::io::{Read, Write};
 
 use toolbay_shell::fuzzing::{self, ReadCommand};
 use toolbay_shell::{Place, Verdict};
 
+use super::bash::{self, Case, Run};
 use super::corpus::Corpus;
-use super::namespace::Namespace;
 use super::predict;
 use super::random::Random;
 use super::{generate, mutate};
 
-/// Scripts that one bash evaluates before the next one begins.
-const BATCH: usize = 500;
+/// Scripts that are evaluated before the next ones are made.
+const BATCH: usize = 1_000;
 
 #[derive(Default, Debug)]
 pub struct Figures {
@@ -46,20 +45,6 @@ impl Figures {
             self.left_out
         )
     }
-}
-
-struct Case {
-    script: String,
-    commands: Vec<ReadCommand>,
-}
-
-/// What bash did with one script under one status.
-#[derive(Default, Debug)]
-struct Run {
-    commands: Vec<Vec<String>>,
-    /// Commands and assignments in the trace.
-    traced: usize,
-    files: BTreeSet<String>,
 }
 
 /// Compares so many scripts; says what is wrong.
@@ -96,7 +81,7 @@ pub fn compare(wanted: usize, seed: u64, corpus: &Corpus) -> (Figures, Vec<Strin
                 batch.push(Case { script, commands });
             }
         }
-        let runs = evaluate(&batch);
+        let runs = bash::evaluate(&batch);
         for (case, runs) in batch.iter().zip(&runs) {
             figures.compared += 1;
             figures.commands += case.commands.len();
@@ -177,9 +162,8 @@ fn is_comparable(commands: &[ReadCommand]) -> bool {
         .flat_map(|command| &command.redirections)
         .any(|r| predict::made(r).is_some());
     let named = |name: &str| {
-        commands
-            .iter()
-            .any(|command| command.words.first().is_some_and(|word| word.text == name))
+        let mut words = commands.iter().flat_map(|command| &command.words);
+        words.any(|word| word.text == name)
     };
     let assigned = |name: &str| {
         commands
@@ -205,117 +189,20 @@ fn is_comparable(commands: &[ReadCommand]) -> bool {
     odd.next().is_none()
         // These change how bash looks for commands and homes, which is no matter of reading.
         && !["PATH", "HOME", "IFS", "PS4"].into_iter().any(assigned)
+        // One of them is needed for the test itself.
         && !(named("builtin") && named("command"))
-}
-
-/// One bash for all of them; two runs each.
-fn evaluate(batch: &[Case]) -> Vec<[Run; 2]> {
-    let namespace = Namespace::new();
-    let mut command = namespace.bash(include_str!("argv_root.sh"));
-    command
-        .arg(namespace.folder())
-        .arg((batch.len() * 2).to_string());
-    command.arg(include_str!("argv.sh"));
-    let mut child = command.spawn().expect("unshare");
-    let mut input = Vec::new();
-    for case in batch {
-        let names: BTreeSet<String> = case.commands.iter().flat_map(slash_names).collect();
-        let real = match names_builtin(case) {
-            true => "command",
-            false => "builtin",
-        };
-        for text in [
-            real,
-            &names.into_iter().collect::<Vec<_>>().join("\x05"),
-            &case.script,
-        ] {
-            input.extend_from_slice(text.as_bytes());
-            input.push(0);
-        }
-    }
-    let mut stdin = child.stdin.take().expect("a pipe");
-    let writer = std::thread::spawn(move || stdin.write_all(&input));
-    let mut output = Vec::new();
-    let mut stdout = child.stdout.take().expect("a pipe");
-    stdout.read_to_end(&mut output).expect("what bash says");
-    writer
-        .join()
-        .expect("no panic")
-        .expect("bash reads all scripts");
-    let status = child.wait().expect("unshare ends");
-    let mut runs = parse(&String::from_utf8_lossy(&output));
-    assert!(
-        status.success() && runs.len() == batch.len() * 2,
-        "bash stopped after {} runs: {status}",
-        runs.len()
-    );
-    let mut pairs = Vec::new();
-    while let (Some(second), Some(first)) = (runs.pop(), runs.pop()) {
-        pairs.push([first, second]);
-    }
-    pairs.reverse();
-    pairs
-}
-
-fn names_builtin(case: &Case) -> bool {
-    case.commands
-        .iter()
-        .any(|command| command.words.iter().any(|word| word.text == "builtin"))
-}
-
-/// Bash does not ask its handler about names with a slash: they get functions. All words might
-/// be such names (`time ./x`).
-fn slash_names(command: &ReadCommand) -> impl Iterator<Item = String> {
-    let words = command.words.iter().take(4).map(predict::expanded);
-    words.filter(|name| name.contains('/') && !predict::is_silent(name))
-}
-
-fn parse(output: &str) -> Vec<Run> {
-    let mut runs = Vec::new();
-    let mut run = Run::default();
-    let mut rest = output;
-    while let Some(at) = rest.find(['\x04', '\x07', '\x10']) {
-        let sign = rest.as_bytes()[at];
-        rest = &rest[at + 1..];
-        if sign == 0x10 {
-            run.traced += usize::from(rest.starts_with('\x11'));
-            continue;
-        }
-        let (record, behind) = rest.split_once('\x06').expect("a record ends");
-        rest = behind;
-        let record = record.replace('\x0e', "\n");
-        if sign == 0x04 {
-            let words = record.strip_suffix('\x05').unwrap_or(&record).split('\x05');
-            run.commands.push(words.map(str::to_owned).collect());
-        } else {
-            run.files = record
-                .split('\x05')
-                .filter(|name| !name.is_empty())
-                .map(str::to_owned)
-                .collect();
-            // The evaluation itself is in the trace too.
-            run.traced = run.traced.saturating_sub(1);
-            run.commands.sort();
-            runs.push(std::mem::take(&mut run));
-        }
-    }
-    runs
 }
 
 /// Whether a run is one that we foresee; says whether there was only one to foresee.
 fn check(case: &Case, run: &Run, succeeds: bool) -> Result<bool, String> {
-    let turned = case
-        .commands
-        .iter()
-        .any(|command| command.words.iter().any(|word| word.text == "!"))
-        || case.script.contains('!');
-    let outcomes = predict::outcomes(&case.commands, succeeds, turned);
+    let outcomes = predict::outcomes(&case.commands, succeeds);
     let redirections = || {
         case.commands
             .iter()
             .flat_map(|command| &command.redirections)
     };
-    let certain = !redirections().any(predict::may_fail);
+    let closes = predict::closes(&case.commands);
+    let certain = !redirections().any(|redirection| predict::may_fail(redirection, closes));
     // A redirection of a group stands at its last command.
     let grouped = case
         .commands
@@ -327,15 +214,13 @@ fn check(case: &Case, run: &Run, succeeds: bool) -> Result<bool, String> {
     let masks: BTreeSet<u64> = outcomes.iter().map(|(mask, _)| *mask).collect();
     let mut foreseen = Vec::new();
     for mask in &masks {
-        for time in [Some(false), Some(true), None] {
-            let expected = expect(&case.commands, *mask, time);
-            let files_fit = grouped || !certain || expected.files == run.files;
-            let traced_fits = !certain || expected.traced == run.traced;
-            if expected.commands == run.commands && files_fit && traced_fits {
-                return Ok(masks.len() == 1);
-            }
-            foreseen.push(expected);
+        let expected = expect(&case.commands, *mask);
+        let files_fit = grouped || !certain || expected.files == run.files;
+        let traced_fits = !certain || expected.traced == run.traced;
+        if expected.commands == run.commands && files_fit && traced_fits {
+            return Ok(masks.len() == 1);
         }
+        foreseen.push(expected);
     }
     foreseen.truncate(3);
     Err(format!("bash: {run:?}, we: {foreseen:?}"))
@@ -343,20 +228,15 @@ fn check(case: &Case, run: &Run, succeeds: bool) -> Result<bool, String> {
 
 /// Nothing ran that we did not read.
 fn subset(case: &Case, run: &Run) -> Result<(), String> {
-    let all = expect(&case.commands, u64::MAX, Some(true)).commands;
-    let stripped = expect(&case.commands, u64::MAX, None).commands;
-    match run
-        .commands
-        .iter()
-        .find(|command| !all.contains(command) && !stripped.contains(command))
-    {
+    let all = expect(&case.commands, u64::MAX).commands;
+    match run.commands.iter().find(|command| !all.contains(command)) {
         Some(unknown) => Err(format!("bash ran {unknown:?}, we read {all:?}")),
         None => Ok(()),
     }
 }
 
-/// What ran if it was these; `time` says whether to look behind that word, and in pipes too.
-fn expect(commands: &[ReadCommand], mask: u64, time: Option<bool>) -> Run {
+/// What ran if it was these.
+fn expect(commands: &[ReadCommand], mask: u64) -> Run {
     let mut run = Run::default();
     for (at, command) in commands.iter().enumerate() {
         if at < 64 && mask & (1 << at) == 0 {
@@ -370,14 +250,9 @@ fn expect(commands: &[ReadCommand], mask: u64, time: Option<bool>) -> Run {
                 .filter_map(predict::made)
                 .map(str::to_owned),
         );
-        let (words, assigned) = match time {
-            Some(behind_pipes) => predict::without_time(command, behind_pipes),
-            None => (&*command.words, 0),
-        };
-        run.traced += assigned;
-        if !words.is_empty() {
+        if !command.words.is_empty() {
             run.traced += 1;
-            let words: Vec<String> = words.iter().map(predict::expanded).collect();
+            let words: Vec<String> = command.words.iter().map(predict::expanded).collect();
             if !predict::is_silent(&words[0]) {
                 run.commands.push(words);
             }

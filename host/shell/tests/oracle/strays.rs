@@ -17,10 +17,14 @@ pub fn inspect(wanted: usize, seed: u64, corpus: &Corpus) -> Vec<String> {
         let report = toolbay_shell::inspect(&script, &place);
         let agreed = fuzzing::agreed(&script);
         if (report.verdict == Verdict::TooComplex) != agreed.is_none() {
-            wrong.push(format!("{script:?}: the report and the readings do not say the same"));
+            wrong.push(format!(
+                "{script:?}: the report and the readings do not say the same"
+            ));
         }
         if report.read_only() && (!report.findings.is_empty() || !report.writes.is_empty()) {
-            wrong.push(format!("{script:?} is called read-only with a finding or something it writes"));
+            wrong.push(format!(
+                "{script:?} is called read-only with a finding or something it writes"
+            ));
         }
     }
     println!("strays: {wanted} texts inspected");

@@ -11,6 +11,9 @@ use super::mutate;
 use super::namespace::Namespace;
 use super::random::Random;
 
+/// Findings of one program that are shown.
+const MOST_OF_ONE: usize = 4;
+
 #[derive(Default, Debug)]
 pub struct Figures {
     generated: usize,
@@ -50,12 +53,18 @@ pub fn execute(wanted: usize, seed: u64, corpus: &Corpus) -> (Figures, Vec<Strin
         }
     });
     let figures = figures.into_inner().expect("no panic");
-    (figures, wrong.into_inner().expect("no panic"))
+    (figures, shorten(wrong.into_inner().expect("no panic")))
 }
 
-/// The cases as they are first, then changed ones.
+/// The cases as they are, and changed ones of programs that are here.
 fn generate(wanted: usize, seed: u64, corpus: &Corpus) -> (Vec<String>, usize) {
     let place = Place::new("/home/dev/project").with_home("/home/dev");
+    let here: Vec<&Vec<usize>> = corpus
+        .programs
+        .iter()
+        .filter(|(program, _)| is_here(program))
+        .map(|(_, places)| places)
+        .collect();
     let mut random = Random::new(seed);
     let mut scripts = Vec::new();
     let mut seen = BTreeSet::new();
@@ -66,7 +75,8 @@ fn generate(wanted: usize, seed: u64, corpus: &Corpus) -> (Vec<String>, usize) {
         let script = if !plain.is_empty() && random.once_in(4) {
             plain.swap_remove(random.below(plain.len())).clone()
         } else {
-            let known = random.of(&corpus.commands);
+            let places = *random.of(&here);
+            let known = &corpus.commands[*random.of(places)];
             mutate::words(&mut random, corpus, known)
         };
         if toolbay_shell::inspect(&script, &place).read_only() && seen.insert(script.clone()) {
@@ -74,6 +84,37 @@ fn generate(wanted: usize, seed: u64, corpus: &Corpus) -> (Vec<String>, usize) {
         }
     }
     (scripts, generated)
+}
+
+fn is_here(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let builtins = [
+        "command", "type", "ulimit", "jobs", "dirs", "times", "help", ":",
+    ];
+    builtins.contains(&program)
+        || std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}
+
+/// At most a few findings for each program; the rest is counted.
+fn shorten(wrong: Vec<String>) -> Vec<String> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    let mut kept = Vec::new();
+    for finding in wrong {
+        let program = finding
+            .trim_start_matches('"')
+            .split([' ', '"', '\\'])
+            .next()
+            .unwrap_or_default()
+            .to_owned();
+        let count = counts.entry(program).or_default();
+        *count += 1;
+        if *count <= MOST_OF_ONE {
+            kept.push(finding);
+        }
+    }
+    let more = counts.iter().filter(|(_, count)| **count > MOST_OF_ONE);
+    kept.extend(more.map(|(program, count)| format!("{program}: {count} findings in all")));
+    kept
 }
 
 fn run(scripts: &[String], figures: &Mutex<Figures>, wrong: &Mutex<Vec<String>>) {
@@ -87,14 +128,22 @@ fn run(scripts: &[String], figures: &Mutex<Figures>, wrong: &Mutex<Vec<String>>)
     let stdout = child.stdout.take().expect("a pipe");
     let mut lines = BufReader::new(stdout).lines();
     for script in scripts {
-        let sent = stdin.write_all(script.as_bytes()).and_then(|()| stdin.write_all(&[0]));
+        let sent = stdin
+            .write_all(script.as_bytes())
+            .and_then(|()| stdin.write_all(&[0]));
         let line = sent.ok().and_then(|()| lines.next()).and_then(Result::ok);
         let Some(line) = line else {
-            wrong.lock().expect("no panic").push(format!("the runner stopped at {script:?}"));
+            wrong
+                .lock()
+                .expect("no panic")
+                .push(format!("the runner stopped at {script:?}"));
             break;
         };
         let mut figures = figures.lock().expect("no panic");
         figures.executed += 1;
+        if figures.executed.is_multiple_of(2_000) {
+            println!("  {} executed", figures.executed);
+        }
         if line.starts_with("0 127") {
             figures.absent += 1;
         } else {
@@ -105,7 +154,10 @@ fn run(scripts: &[String], figures: &Mutex<Figures>, wrong: &Mutex<Vec<String>>)
             figures.stopped += 1;
             println!("  not ended by itself: {script:?}");
         } else if let Some(change) = line.strip_prefix("1 ") {
-            wrong.lock().expect("no panic").push(format!("{script:?}: status and change: {change}"));
+            wrong
+                .lock()
+                .expect("no panic")
+                .push(format!("{script:?}: status {change}"));
         }
     }
     drop(stdin);
