@@ -16,7 +16,12 @@ fn a_command_is_explained_to_people() {
         .run(&["shell", "check", "ls && rm -rf build"])
         .exits(1)
         .quietly()
-        .prints(&["ask", "UNKNOWN_COMMAND", "recursively force-remove", "build"]);
+        .prints(&[
+            "ask",
+            "UNKNOWN_COMMAND",
+            "recursively force-remove",
+            "build",
+        ]);
     project
         .run(&["shell", "check", "echo $(rm x)"])
         .exits(1)

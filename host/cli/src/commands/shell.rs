@@ -30,8 +30,9 @@ pub(super) fn run(common: &Common, command: ShellCommand) -> anyhow::Result<Exit
         ShellCommand::Check { jsonl: true, .. } => lines(&place(common)?),
         ShellCommand::Check { script, .. } => {
             let script = match script.as_deref() {
-                None | Some("-") => std::io::read_to_string(std::io::stdin().lock())
-                    .context("standard input")?,
+                None | Some("-") => {
+                    std::io::read_to_string(std::io::stdin().lock()).context("standard input")?
+                }
                 Some(script) => script.to_owned(),
             };
             one(common.json, &script, &place(common)?)
@@ -41,9 +42,8 @@ pub(super) fn run(common: &Common, command: ShellCommand) -> anyhow::Result<Exit
 
 /// Where the script would run. The folder need not exist: nothing is run.
 fn place(common: &Common) -> anyhow::Result<Place> {
-    let absolute = |path: &PathBuf| {
-        std::path::absolute(path).with_context(|| format!("{}", path.display()))
-    };
+    let absolute =
+        |path: &PathBuf| std::path::absolute(path).with_context(|| format!("{}", path.display()));
     let cwd = absolute(common.cwd.as_ref().unwrap_or(&PathBuf::from(".")))?;
     let mut roots = vec![cwd.clone()];
     for folder in &common.add_dirs {
@@ -82,7 +82,11 @@ fn lines(place: &Place) -> anyhow::Result<ExitCode> {
         line.clear();
         // A line without an end must not take all memory.
         let mut bounded = input.by_ref().take(LONGEST_LINE);
-        if bounded.read_until(b'\n', &mut line).context("standard input")? == 0 {
+        if bounded
+            .read_until(b'\n', &mut line)
+            .context("standard input")?
+            == 0
+        {
             break;
         }
         if line.iter().all(u8::is_ascii_whitespace) {
