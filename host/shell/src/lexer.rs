@@ -68,7 +68,7 @@ impl<'a> Lexer<'a> {
                 '\n' => {
                     self.text.take();
                     // Behind `&&`, `||` and `|` a command may stand on the next line.
-                    if !self.owed && (self.closed || !is_empty(&self.command)) {
+                    if self.closed || !is_empty(&self.command) {
                         self.end_command()?;
                         self.join = Join::Line;
                     }

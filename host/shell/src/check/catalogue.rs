@@ -120,7 +120,7 @@ pub const CATALOGUE: &[Entry] = &[
         "NEWLINES",
         "A line end puts a command that may change something below another one.",
         &["ls\ntouch x", "ls # list\ntouch x", "find . -na\\\nme x"],
-        &["ls\npwd", "ls \\\n  -l", "ls; touch x"],
+        &["ls\npwd", "ls | wc -l\npwd", "ls \\\n  -l", "ls; touch x"],
     ),
     entry(
         Check::CommandSubstitution,
