@@ -50,9 +50,10 @@ pub(crate) fn parse(script: &str) -> Option<Tree> {
         };
         parser.reset();
         let mut reports = 0;
-        let mut stop_in_time = |_: &ParseState| {
+        let mut stop_in_time = |state: &ParseState| {
             reports += 1;
-            if reports > MOST_REPORTS {
+            // What it does to get over an error may take for ever, and is of no use.
+            if reports > MOST_REPORTS || state.has_error() {
                 ControlFlow::Break(())
             } else {
                 ControlFlow::Continue(())
@@ -143,6 +144,21 @@ impl<'a> Reader<'a> {
         Ok(children)
     }
 
+    /// The children of a node that stands on one line. The grammar has been seen to put the next
+    /// line's words to a command.
+    fn inline<'t>(&self, node: Node<'t>) -> Result<Vec<Node<'t>>, Finding> {
+        let children = self.children(node)?;
+        let breaks = children.windows(2).any(|pair| {
+            let between = self.script.get(pair[0].end_byte()..pair[1].start_byte());
+            between.is_none_or(|between| between.replace("\\\n", "").contains('\n'))
+        });
+        if breaks {
+            Err(unknown(node))
+        } else {
+            Ok(children)
+        }
+    }
+
     /// Statements one after the other: a program, or what a group holds.
     fn sequence(&mut self, node: Node<'_>, first: Join) -> Result<(), Finding> {
         let mut join = first;
@@ -171,7 +187,7 @@ impl<'a> Reader<'a> {
             }
             "variable_assignments" => {
                 let mut command = self.begin(join);
-                for child in self.children(node)? {
+                for child in self.inline(node)? {
                     command.assignments.push(self.assignment(child)?);
                 }
                 self.commands.push(command);
@@ -181,7 +197,7 @@ impl<'a> Reader<'a> {
             "pipeline" => self.joined(node, join),
             "redirected_statement" => self.redirected(node, join),
             "negated_command" => {
-                for child in self.children(node)? {
+                for child in self.inline(node)? {
                     if child.kind() == "!" {
                         self.negated = true;
                     } else {
@@ -240,7 +256,7 @@ impl<'a> Reader<'a> {
     }
 
     fn redirected(&mut self, node: Node<'_>, join: Join) -> Result<(), Finding> {
-        for child in self.children(node)? {
+        for child in self.inline(node)? {
             if child.kind() == "file_redirect" {
                 let redirection = self.redirection(child)?;
                 match self.commands.last_mut() {
@@ -259,11 +275,11 @@ impl<'a> Reader<'a> {
         if node.kind() == "test_command" {
             self.test(node, &mut command.words)?;
         } else {
-            for child in self.children(node)? {
+            for child in self.inline(node)? {
                 match child.kind() {
                     "variable_assignment" => command.assignments.push(self.assignment(child)?),
                     "command_name" => {
-                        for part in self.children(child)? {
+                        for part in self.inline(child)? {
                             command.words.push(self.word(part)?);
                         }
                     }
@@ -279,7 +295,7 @@ impl<'a> Reader<'a> {
 
     /// `[ … ]`: its parts are the words of a command like any other.
     fn test(&self, node: Node<'_>, words: &mut Vec<Word>) -> Result<(), Finding> {
-        for child in self.children(node)? {
+        for child in self.inline(node)? {
             match child.kind() {
                 "[" | "]" | "!" | "=" | "!=" | "==" | "test_operator" => {
                     words.push(Word::plain(self.text(child)));
@@ -292,7 +308,7 @@ impl<'a> Reader<'a> {
     }
 
     fn assignment(&self, node: Node<'_>) -> Result<Assignment, Finding> {
-        let children = self.children(node)?;
+        let children = self.inline(node)?;
         match *children.as_slice() {
             [name, equals] if is_assignment(name, equals) => Ok(Assignment {
                 name: self.text(name).to_owned(),
@@ -313,7 +329,7 @@ impl<'a> Reader<'a> {
     }
 
     fn redirection(&self, node: Node<'_>) -> Result<Redirection, Finding> {
-        let mut children = self.children(node)?;
+        let mut children = self.inline(node)?;
         let mut descriptor = None;
         if let Some(first) = children.first()
             && first.kind() == "file_descriptor"

@@ -190,6 +190,27 @@ const RARE_REDIRECTIONS: &[&str] = &[
     "01>f",
 ];
 
+/// Scripts that were once read otherwise than bash reads them. They come first.
+pub const FOUND: &[&str] = &[
+    "%a b",
+    "\"%(\" a",
+    "a | ! b",
+    "a >&1-",
+    "a >& '$(b)'",
+    "a >& \"~\"",
+    "a 2>&b",
+    "a>2>b",
+    "a 2>\t2> /dev/null # c\nb",
+    "a {v}>f\nb",
+    "a ~''",
+    "a ~:",
+    "a[b c]=d e",
+    "time done\ntime ! a",
+    "time a[in \\\nthen",
+    "time -p\"\" a",
+    "a | b |\n  c \"\\n*|\"d \\\n e\"\\\"$ )\"\"é%$\" f\n\ng\t\"\\*\\!\" \"\\`\"'' &>/dev/null",
+];
+
 /// One script.
 pub fn script(random: &mut Random) -> String {
     let mut out = String::new();
