@@ -375,7 +375,13 @@ fn duplicating(operator: Operator, target: &Word) -> Result<Operator, Finding> {
     let moves = target.strip_suffix('-').is_some_and(|number| {
         !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
     });
+    // Behind these two a `-` is an operator of its own, whatever follows: `>& -b` closes, and `b`
+    // is a word of the command.
+    let closes_and_goes_on = target.len() > 1 && target.starts_with('-');
     match operator {
+        Operator::DuplicateOutput | Operator::DuplicateInput if closes_and_goes_on => {
+            Err(too_complex("`>&-` with more behind it"))
+        }
         Operator::DuplicateOutput | Operator::DuplicateInput if moves => {
             Err(too_complex("a descriptor that is moved"))
         }
