@@ -11,7 +11,7 @@ use toolbay_contract::{
     CallEnvironment, Discard, KillSwitch, Origin, Powers, Session, Tool, ToolUse,
 };
 use toolbay_dispatch::hooks::Hooks;
-use toolbay_dispatch::{Dispatch, HookSetting, Nobody, Results, Setting, ToolResult};
+use toolbay_dispatch::{Dispatch, HookSetting, Nobody, Pool, Results, Setting, ToolResult};
 use toolbay_policy::{
     Claims, Decision, HookWord, Opinion, Permit, Policy, Reach, Request, Rules, Study, Trust,
 };
@@ -23,6 +23,9 @@ use toolbay_tests::guests;
 pub struct Bench {
     pub waiting: tokio::runtime::Runtime,
     pub tools: Vec<Arc<Plugin>>,
+    /// With all schemas compiled: a session does that once, on threads of their own, and its
+    /// calls are what is measured.
+    pool: Arc<Pool>,
     root: PathBuf,
     places: Places,
 }
@@ -57,16 +60,24 @@ impl Bench {
             let origin = Origin::File("guest.wasm".into());
             (Source::Bytes(bytes.into()), origin, Trust::ThirdParty)
         };
-        let tools = built_in
+        let tools: Vec<Arc<Plugin>> = built_in
             .chain([guest(guests::TRIVIAL), guest(guests::ROGUE)])
             .map(|(source, origin, trust)| {
                 let opening = Plugin::open(&runtime, source, origin, trust, Limits::default());
                 Arc::new(waiting.block_on(opening).unwrap())
             })
             .collect();
+        let pool = pool_of(tools.iter().map(|tool| tool.clone() as _).collect());
+        for name in pool.names() {
+            assert!(
+                pool.find(&name)
+                    .is_some_and(|found| found.schema.get().is_ok())
+            );
+        }
         Self {
             waiting,
             tools,
+            pool,
             root: root.canonicalize().unwrap(),
             places,
         }
@@ -104,17 +115,8 @@ impl Bench {
 
     /// A session that has seen nothing yet.
     pub fn session(&self) -> Dispatch {
-        let tools = self.tools.iter().map(|tool| tool.clone() as Arc<dyn Tool>);
-        let pool = pool_of(tools.collect());
-        // A session compiles the schema of a tool once; its calls are what is measured.
-        for name in pool.names() {
-            assert!(
-                pool.find(&name)
-                    .is_some_and(|found| found.schema.get().is_ok())
-            );
-        }
         Dispatch::new(Setting {
-            pool,
+            pool: self.pool.clone(),
             policy: self.policy(),
             environment: self.environment(),
             approver: Arc::new(Nobody),

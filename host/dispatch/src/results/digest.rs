@@ -1,10 +1,9 @@
-//! What a result is recognised by: half a SHA-256, which is far more than chance or a
-//! patient attacker can match.
+//! What a result is recognised by: half a BLAKE3, which is far more than chance or a patient
+//! attacker can match, and takes half the time of a SHA-256: every long result pays it.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use sha2::{Digest as _, Sha256};
 use toolbay_contract::{Blob, Content};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -36,7 +35,7 @@ impl Digest {
 
 /// Takes blocks one by one, so that no copy of them is needed.
 #[derive(Default)]
-pub(super) struct BlockHasher(Sha256);
+pub(super) struct BlockHasher(blake3::Hasher);
 
 impl BlockHasher {
     pub(super) fn block(&mut self, block: &Content) {
@@ -62,10 +61,7 @@ impl BlockHasher {
 
     pub(super) fn finish(self) -> Digest {
         let mut half = [0; 16];
-        let whole = self.0.finalize();
-        for (to, from) in half.iter_mut().zip(whole) {
-            *to = from;
-        }
+        self.0.finalize_xof().fill(&mut half);
         Digest(u128::from_be_bytes(half))
     }
 
@@ -76,7 +72,7 @@ impl BlockHasher {
     }
 
     fn part(&mut self, part: &[u8]) {
-        self.0.update((part.len() as u64).to_le_bytes());
+        self.0.update(&(part.len() as u64).to_le_bytes());
         self.0.update(part);
     }
 }
