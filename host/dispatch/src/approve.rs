@@ -1,7 +1,7 @@
 //! Asking a person for a permit.
 
 use toolbay_contract::{BoxFuture, View};
-use toolbay_policy::Access;
+use toolbay_policy::{Access, Part, Source};
 
 /// What is asked.
 #[derive(Debug, Clone)]
@@ -11,31 +11,89 @@ pub struct PermissionQuestion {
     pub input: String,
     /// Why somebody must be asked.
     pub reason: String,
+    /// The rule that wants it asked, and where it stands.
+    pub asked_by: Option<String>,
     /// What a yes would grant.
     pub access: Access,
     /// The call as its tool draws it.
     pub view: View,
-    /// The rule that would make the question needless.
-    pub suggested_rule: String,
-    /// Rules that the tool itself suggests.
-    pub more_rules: Vec<String>,
+    /// Its commands, one by one.
+    pub commands: Vec<Part>,
+    /// What a person should know before saying yes.
+    pub warnings: Vec<String>,
+    /// Rules that together would make the question needless; none if no rule can.
+    pub rules: Vec<String>,
+    /// Where rules may be kept; none if the owner of the machine keeps that for itself.
+    pub keep: Vec<Keep>,
     pub destructive: Option<bool>,
 }
 
 impl PermissionQuestion {
-    /// The flag that answers the question beforehand, quoted for a shell.
-    pub fn flag(&self) -> String {
-        format!("--allow '{}'", self.suggested_rule.replace('\'', "'\\''"))
+    /// The flags that answer the question beforehand, quoted for a shell.
+    pub fn flags(&self) -> Option<String> {
+        let quote = |rule: &String| format!("--allow '{}'", rule.replace('\'', "'\\''"));
+        let flags: Vec<String> = self.rules.iter().map(quote).collect();
+        (!flags.is_empty()).then(|| flags.join(" "))
+    }
+
+    /// The end of a sentence that says how to answer it beforehand.
+    pub fn hint(&self) -> String {
+        match self.flags() {
+            Some(flags) => format!("; `{flags}` would allow it"),
+            None => "; no rule can allow it".into(),
+        }
+    }
+}
+
+/// Where the rules of an answer are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keep {
+    /// As long as the session.
+    Session,
+    /// In the person's own settings for this project.
+    Local,
+    /// In the project's settings, for everybody who works on it.
+    Project,
+    /// In the person's settings, for every project.
+    User,
+}
+
+impl Keep {
+    pub const ALL: [Self; 4] = [Self::Session, Self::Local, Self::Project, Self::User];
+
+    pub fn source(self) -> Source {
+        match self {
+            Self::Session => Source::Session,
+            Self::Local => Source::Local,
+            Self::Project => Source::Project,
+            Self::User => Source::User,
+        }
+    }
+
+    pub fn word(self) -> &'static str {
+        self.source().word()
+    }
+
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|keep| keep.word() == word)
     }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
+    /// This once.
     Yes,
-    No { reason: String },
+    /// And whatever else these rules cover from now on.
+    Always {
+        rules: Vec<String>,
+        keep: Keep,
+    },
+    No {
+        reason: String,
+    },
 }
 
-/// Somebody who can say yes.
+/// Somebody who can say yes. To drop the future is to withdraw the question.
 pub trait Approver: Send + Sync {
     fn ask(&self, question: PermissionQuestion) -> BoxFuture<'_, Answer>;
 }
@@ -48,11 +106,10 @@ impl Approver for Nobody {
         Box::pin(async move {
             Answer::No {
                 reason: format!(
-                    "{} needs permission because {}, and there is nobody to ask; \
-                     `{}` would allow it",
+                    "{} needs permission because {}, and there is nobody to ask{}",
                     question.tool,
                     question.reason,
-                    question.flag()
+                    question.hint()
                 ),
             }
         })

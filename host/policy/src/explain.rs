@@ -8,9 +8,10 @@ use crate::chain::{self, Judged, Stage, touched};
 use crate::claims::Subject;
 use crate::decide::{Policy, Request, Ruling, Winner};
 use crate::host::plain_host;
+use crate::path_pattern::Anchors;
 use crate::paths::PathAccess;
 use crate::rule::Rule;
-use crate::source::Provenance;
+use crate::source::{Provenance, Source};
 use crate::verb::Verb;
 
 /// A decision with all that led to it.
@@ -74,6 +75,39 @@ impl Policy {
                 })
                 .collect(),
         }
+    }
+
+    /// Rules that a person could be offered: together they would really allow the call, as far
+    /// as the person has a say. None if no rule would.
+    pub fn offers(&self, request: &Request) -> Vec<String> {
+        let request = self.studied(request.clone());
+        let judged = chain::judge(self, &request);
+        let mut texts = suggestions(&request, &judged);
+        if texts.is_empty()
+            && let [Subject::Command(script)] = request.subjects.as_slice()
+        {
+            texts.push(Rule::text_for_command(&request.tool, script));
+        }
+        match self.with_session_rules(&texts) {
+            Some(wider) if chain::judge(&wider, &request).behavior() == Behavior::Allow => texts,
+            _ => Vec::new(),
+        }
+    }
+
+    /// As if somebody had allowed this for the session; none if one of them is no rule.
+    fn with_session_rules(&self, texts: &[String]) -> Option<Self> {
+        // What is offered names its files from the root on.
+        let anchors = Anchors {
+            home: None,
+            cwd: "/".into(),
+            settings: "/".into(),
+        };
+        let mut rules = self.rules().clone();
+        for text in texts {
+            let rule = Rule::parse(text, &anchors).ok()?;
+            rules.allow.push(rule.from(Provenance::of(Source::Session)));
+        }
+        Some(self.with_rules(rules))
     }
 
     fn looked_at(&self, request: &Request) -> Vec<LookedAt> {

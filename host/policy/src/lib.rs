@@ -48,7 +48,7 @@ pub use paths::{Closed, PathAccess, PathRules};
 pub use permit::{Access, Permit};
 pub use rule::{Anchors, Rule, RuleError, Rules};
 pub use source::{Provenance, Source};
-pub use study::Study;
+pub use study::{Part, Study};
 pub use test_file::{TestCase, TestFile, TestOutcome, TestPermissions, TestSettings};
 pub use toolbay_shell::Place;
 

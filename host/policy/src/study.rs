@@ -20,6 +20,16 @@ pub struct Study {
     heard: Vec<PathBuf>,
 }
 
+/// One command of a call, for people who are asked about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// How many groups it is inside.
+    pub depth: usize,
+    pub text: String,
+    /// Why it is not known to only read.
+    pub doubt: Option<String>,
+}
+
 /// Of words that may be paths. A longer script is padding or data.
 const MOST_HEARD: usize = 5_000;
 
@@ -44,6 +54,32 @@ impl Study {
             study.reports.push((text.clone(), report));
         }
         study
+    }
+
+    /// The commands of the call, one by one. None of a script that was not understood.
+    pub fn parts(&self) -> Vec<Part> {
+        let commands = self.reports.iter().flat_map(|(_, report)| &report.commands);
+        commands
+            .map(|command| Part {
+                depth: command.depth,
+                text: command.words.join(" "),
+                doubt: command
+                    .finding
+                    .as_ref()
+                    .map(|finding| finding.message.clone()),
+            })
+            .collect()
+    }
+
+    /// What a person should know before saying yes.
+    pub fn warnings(&self) -> Vec<String> {
+        let reports = self.reports.iter().map(|(_, report)| report);
+        let mut all: Vec<String> = reports
+            .flat_map(|report| &report.warnings)
+            .map(|warning| (*warning).to_owned())
+            .collect();
+        all.dedup();
+        all
     }
 
     /// The report on a script that is among the subjects.
