@@ -10,9 +10,9 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-use crate::seal::{HEX, Hash, Seal};
+use crate::seal::{Hash, Seal};
 
 /// Room for the largest numbers, and less than a sector of any disk.
 const BYTES: usize = 320;
@@ -40,35 +40,37 @@ pub(crate) enum Found {
 }
 
 impl Head {
-    pub(crate) fn read(file: &File, seal: &Seal) -> io::Result<Found> {
-        // One byte more, so that a longer file is noticed.
-        let mut bytes = [0; BYTES + 1];
-        let mut length = 0;
-        while length < bytes.len() {
-            match file.read_at(&mut bytes[length..], length as u64) {
-                Ok(0) => break,
-                Ok(read) => length += read,
+    /// What the bytes of the file say.
+    pub(crate) fn found(bytes: &[u8], seal: &Seal) -> Found {
+        if bytes.is_empty() {
+            return Found::Empty;
+        }
+        match Self::parse(bytes, seal) {
+            Some(head) => Found::Head(head),
+            None => Found::Damaged,
+        }
+    }
+
+    /// What is in the file, up to one byte more than belongs there: a longer file must
+    /// not pass.
+    pub(crate) fn read_bytes(file: &File) -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; BYTES + 1];
+        loop {
+            // So few bytes of a regular file come all at once, or the file ends.
+            match file.read_at(&mut bytes, 0) {
+                Ok(length) => {
+                    bytes.truncate(length);
+                    return Ok(bytes);
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
         }
-        if length == 0 {
-            return Ok(Found::Empty);
-        }
-        Ok(match Self::parse(&bytes[..length], seal) {
-            Some(head) => Found::Head(head),
-            None => Found::Damaged,
-        })
-    }
-
-    pub(crate) fn write(&self, file: &File, seal: &Seal) -> io::Result<()> {
-        file.write_all_at(&self.text(seal)?, 0)
     }
 
     /// Accepts only what `text` would write: each byte counts.
-    fn parse(bytes: &[u8], seal: &Seal) -> Option<Self> {
-        let json = bytes.trim_ascii_end();
-        let raw: Raw = serde_json::from_slice(json).ok()?;
+    pub(crate) fn parse(bytes: &[u8], seal: &Seal) -> Option<Self> {
+        let raw: Raw = serde_json::from_slice(bytes).ok()?;
         let head = Self {
             seq: raw.seq,
             hash: Hash::parse(raw.hash.as_bytes())?,
@@ -76,37 +78,38 @@ impl Head {
             length: raw.length,
             synced: raw.synced,
         };
-        (head.text(seal).ok()? == bytes).then_some(head)
+        (head.text(seal) == bytes).then_some(head)
     }
 
-    fn text(&self, seal: &Seal) -> io::Result<Vec<u8>> {
-        let mut raw = Raw {
-            head: 1,
-            seq: self.seq,
-            hash: self.hash.hex(),
-            file: self.file,
-            length: self.length,
-            synced: self.synced,
-            seal: String::with_capacity(HEX),
-        };
-        // It starts unlike any line, so that neither can be passed off as the other.
-        raw.seal = seal.of(&[&serde_json::to_vec(&raw)?]).hex();
-        let mut text = serde_json::to_vec(&raw)?;
+    /// The whole file. It starts unlike any line, so that neither can be passed off as the
+    /// other.
+    pub(crate) fn text(&self, seal: &Seal) -> Vec<u8> {
+        let body = format!(
+            "{{\"head\":1,\"seq\":{},\"hash\":\"{}\",\"file\":{},\"length\":{},\"synced\":{}",
+            self.seq,
+            self.hash.hex(),
+            self.file,
+            self.length,
+            self.synced
+        );
+        let sum = seal.of(&[body.as_bytes()]);
+        let mut text = body.into_bytes();
+        text.extend_from_slice(b",\"seal\":\"");
+        text.extend_from_slice(sum.hex().as_bytes());
+        text.extend_from_slice(b"\"}");
         text.resize(BYTES - 1, b' ');
         text.push(b'\n');
-        Ok(text)
+        text
     }
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 struct Raw {
-    head: u32,
     seq: u64,
     hash: String,
     file: u64,
     length: u64,
     synced: u64,
-    seal: String,
 }
 
 #[cfg(test)]
@@ -123,7 +126,7 @@ mod tests {
             length: u64::MAX,
             synced: u64::MAX,
         };
-        let text = head.text(&seal).unwrap();
+        let text = head.text(&seal);
         assert_eq!(text.len(), BYTES);
         assert_eq!(Head::parse(&text, &seal), Some(head));
         for at in 0..text.len() {

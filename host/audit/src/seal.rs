@@ -39,10 +39,12 @@ impl Hash {
 
     pub(crate) fn hex(self) -> String {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        let digits = self.0.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-        digits
-            .map(|digit| char::from(DIGITS[usize::from(digit)]))
-            .collect()
+        let mut text = String::with_capacity(HEX);
+        for byte in self.0 {
+            text.push(char::from(DIGITS[usize::from(byte >> 4)]));
+            text.push(char::from(DIGITS[usize::from(byte & 15)]));
+        }
+        text
     }
 }
 

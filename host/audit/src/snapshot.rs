@@ -43,7 +43,8 @@ impl Snapshot {
             return Self::of_files(&folder, None);
         };
         let lock = Lock::take(&head, Share::WithReaders, &path.join(HEAD))?;
-        let found = Head::read(&head, seal).map_err(|error| folder.fail(HEAD, error))?;
+        let bytes = Head::read_bytes(&head).map_err(|error| folder.fail(HEAD, error))?;
+        let found = Head::found(&bytes, seal);
         let snapshot = Self::of_files(&folder, Some(found));
         drop(lock);
         snapshot

@@ -6,6 +6,7 @@
 
 use std::fs::File;
 use std::io::Write;
+use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 use rustix::io::Errno;
@@ -84,6 +85,8 @@ pub(crate) struct Writer {
     log: Option<Opened>,
     /// As far as room is taken in the current file.
     reserved: u64,
+    /// What this writer put into the head: found again, it need not be checked.
+    known_head: Option<(Vec<u8>, Head)>,
     buffer: Vec<u8>,
 }
 
@@ -96,6 +99,7 @@ impl Writer {
             head: None,
             log: None,
             reserved: 0,
+            known_head: None,
             buffer: Vec::new(),
         }
     }
@@ -325,12 +329,19 @@ impl Writer {
     }
 
     fn read_head(&self, head: &File) -> Result<Found, LogError> {
-        Head::read(head, &self.seal).map_err(|error| self.folder.fail(HEAD, error))
+        let bytes = Head::read_bytes(head).map_err(|error| self.folder.fail(HEAD, error))?;
+        if let Some((_, known)) = self.known_head.as_ref().filter(|(text, _)| *text == bytes) {
+            return Ok(Found::Head(*known));
+        }
+        Ok(Head::found(&bytes, &self.seal))
     }
 
-    fn write_head(&self, head: &File, at: &Head) -> Result<(), LogError> {
-        at.write(head, &self.seal)
-            .map_err(|error| self.folder.fail(HEAD, error))
+    fn write_head(&mut self, head: &File, at: &Head) -> Result<(), LogError> {
+        let text = at.text(&self.seal);
+        let written = head.write_all_at(&text, 0);
+        written.map_err(|error| self.folder.fail(HEAD, error))?;
+        self.known_head = Some((text, *at));
+        Ok(())
     }
 }
 

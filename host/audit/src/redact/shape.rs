@@ -114,32 +114,32 @@ pub(super) fn prefixes(text: &str, found: &mut Vec<Range<usize>>) {
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
-        if !FIRST[usize::from(bytes[at])] {
-            at += 1;
-            continue;
+        let length = key_at(bytes, at);
+        if length > 0 {
+            found.push(at..at + length);
         }
-        let starts = at == 0
-            || !bytes[at - 1].is_ascii_alphanumeric() && bytes[at - 1] != b'_'
-            // In JSON a line may end just before it.
-            || bytes[..at].ends_with(b"\\n");
-        let hit = PREFIXES
-            .iter()
-            .filter(|prefix| starts && bytes[at..].starts_with(prefix.text.as_bytes()))
-            .find_map(|prefix| {
-                let rest = &bytes[at + prefix.text.len()..];
-                let length = rest.iter().take_while(|byte| (prefix.of)(**byte)).count();
-                // Names of things have such prefixes too, but seldom a digit.
-                let digit = rest[..length].iter().any(u8::is_ascii_digit);
-                (length >= prefix.rest && digit).then_some(prefix.text.len() + length)
-            });
-        match hit {
-            Some(length) => {
-                found.push(at..at + length);
-                at += length;
-            }
-            None => at += 1,
-        }
+        at += length.max(1);
     }
+}
+
+/// How long the key is that starts here; 0 if none does.
+fn key_at(bytes: &[u8], at: usize) -> usize {
+    let starts = at == 0
+        || !bytes[at - 1].is_ascii_alphanumeric() && bytes[at - 1] != b'_'
+        // In JSON a line may end just before it.
+        || bytes[..at].ends_with(b"\\n");
+    if !starts || !FIRST[usize::from(bytes[at])] {
+        return 0;
+    }
+    let here = &bytes[at..];
+    let fits = PREFIXES.iter().find_map(|prefix| {
+        let rest = here.strip_prefix(prefix.text.as_bytes())?;
+        let length = rest.iter().take_while(|byte| (prefix.of)(**byte)).count();
+        // Names of things have such prefixes too, but seldom a digit.
+        let digit = rest[..length].iter().any(u8::is_ascii_digit);
+        (length >= prefix.rest && digit).then_some(prefix.text.len() + length)
+    });
+    fits.unwrap_or(0)
 }
 
 /// PEM blocks of private keys, to their end or that of the text.
@@ -168,7 +168,8 @@ pub(super) fn bearers(text: &str, found: &mut Vec<Range<usize>>) {
     const WORD: &[u8] = b"bearer ";
     let bytes = text.as_bytes();
     for (at, window) in bytes.windows(WORD.len()).enumerate() {
-        if !window.eq_ignore_ascii_case(WORD) {
+        // The blank is the quickest to miss.
+        if window[WORD.len() - 1] != b' ' || !window.eq_ignore_ascii_case(WORD) {
             continue;
         }
         let start = at + WORD.len();

@@ -10,9 +10,24 @@ pub(super) fn lines(report: &Report, style: Style) -> Vec<String> {
     let mut lines = vec![verdict(report.verdict, style)];
     commands(report, style, &mut lines);
     checks(report, style, &mut lines);
-    list("reads", report.reads.iter().map(|path| path.display().to_string()), style, &mut lines);
-    list("writes", report.writes.iter().map(|path| path.display().to_string()), style, &mut lines);
-    list("warnings", report.warnings.iter().map(ToString::to_string), style, &mut lines);
+    list(
+        "reads",
+        report.reads.iter().map(|path| path.display().to_string()),
+        style,
+        &mut lines,
+    );
+    list(
+        "writes",
+        report.writes.iter().map(|path| path.display().to_string()),
+        style,
+        &mut lines,
+    );
+    list(
+        "warnings",
+        report.warnings.iter().map(ToString::to_string),
+        style,
+        &mut lines,
+    );
     let rules = report.prefixes.iter().map(|prefix| format!("{prefix}:*"));
     list("a rule that would cover it", rules, style, &mut lines);
     lines
@@ -23,7 +38,10 @@ fn verdict(verdict: Verdict, style: Style) -> String {
         Verdict::ReadOnly => format!("{}: it changes nothing", style.good("read-only")),
         Verdict::Ask => format!("{}: it may change something", style.warn("ask")),
         Verdict::TooComplex => {
-            format!("{}: it cannot be told what it does", style.bad("too complex"))
+            format!(
+                "{}: it cannot be told what it does",
+                style.bad("too complex")
+            )
         }
     }
 }
@@ -32,7 +50,9 @@ fn verdict(verdict: Verdict, style: Style) -> String {
 fn commands(report: &Report, style: Style, lines: &mut Vec<String>) {
     if report.commands.is_empty() {
         let heard = report.mentions.iter().filter(|mention| mention.is_whole);
-        let heard: Vec<String> = heard.map(|mention| harmless(&mention.words.join(" "))).collect();
+        let heard: Vec<String> = heard
+            .map(|mention| harmless(&mention.words.join(" ")))
+            .collect();
         list("commands that it mentions", heard.into_iter(), style, lines);
         return;
     }
@@ -42,7 +62,9 @@ fn commands(report: &Report, style: Style, lines: &mut Vec<String>) {
         let words: Vec<String> = command.words.iter().map(|word| quoted(word)).collect();
         let mark = match &command.finding {
             None => style.good("reads"),
-            Some(finding) => style.warn(&format!("{} ({})", finding.message, finding.check.number())),
+            Some(finding) => {
+                style.warn(&format!("{} ({})", finding.message, finding.check.number()))
+            }
         };
         lines.push(format!(
             "  {join:<2} {}{}  {mark}",
