@@ -83,7 +83,9 @@ pub(crate) struct Writer {
     rotation: Rotation,
     head: Option<Opened>,
     log: Option<Opened>,
-    /// As far as room is taken in the current file.
+    /// How long the current file was when this writer last wrote, and as far as room is
+    /// taken in it.
+    length: u64,
     reserved: u64,
     /// What this writer put into the head: found again, it need not be checked.
     known_head: Option<(Vec<u8>, Head)>,
@@ -98,6 +100,7 @@ impl Writer {
             rotation,
             head: None,
             log: None,
+            length: 0,
             reserved: 0,
             known_head: None,
             buffer: Vec::new(),
@@ -137,13 +140,9 @@ impl Writer {
 
     /// Takes room for the lines to come. `Ok(false)` if there is none.
     pub(crate) fn reserve(&mut self) -> Result<bool, LogError> {
-        let Some(log) = &self.log else {
+        let (Some(log), length) = (&self.log, self.length) else {
             return Ok(true);
         };
-        let metadata = log.file.metadata();
-        let length = metadata
-            .map_err(|error| self.folder.fail(CURRENT, error))?
-            .len();
         if length + LEAST_AHEAD <= self.reserved {
             return Ok(true);
         }
@@ -262,6 +261,7 @@ impl Writer {
         at.seq += 1;
         at.hash = hash;
         at.length += self.buffer.len() as u64;
+        self.length = at.length;
         self.write_head(head, at)
     }
 

@@ -132,7 +132,8 @@ fn key_at(bytes: &[u8], at: usize) -> usize {
         return 0;
     }
     let here = &bytes[at..];
-    let fits = PREFIXES.iter().find_map(|prefix| {
+    let near = |prefix: &&Prefix| prefix.text.as_bytes()[0] == here[0];
+    let fits = PREFIXES.iter().filter(near).find_map(|prefix| {
         let rest = here.strip_prefix(prefix.text.as_bytes())?;
         let length = rest.iter().take_while(|byte| (prefix.of)(**byte)).count();
         // Names of things have such prefixes too, but seldom a digit.
