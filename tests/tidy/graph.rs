@@ -17,6 +17,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("sandbox", &[]),
     ("policy", &["toolbay-shell"]),
     ("contract", &["toolbay-policy"]),
+    ("audit", &["toolbay-contract"]),
     (
         "runtime",
         &[
@@ -39,6 +40,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "cli",
         &[
             "toolbay-agent",
+            "toolbay-audit",
             "toolbay-build",
             "toolbay-contract",
             "toolbay-dispatch",

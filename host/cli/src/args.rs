@@ -112,6 +112,11 @@ pub enum Command {
         #[command(subcommand)]
         command: ShellCommand,
     },
+    /// What was decided and done: the log of this user
+    Audit {
+        #[command(subcommand)]
+        command: AuditCommand,
+    },
     /// Say what this machine offers, and what is wrong
     Doctor,
     /// Print completions for a shell
@@ -131,4 +136,41 @@ pub enum ShellCommand {
     },
     /// List all checks with their numbers
     Checks,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum AuditCommand {
+    /// Find every line that was changed, removed, added or moved; exits with 1 if there is one
+    Verify,
+    /// Show records, oldest first
+    Show(AuditShow),
+}
+
+/// Which records to show.
+#[derive(Debug, ClapArgs)]
+pub struct AuditShow {
+    /// Only those of this session
+    #[arg(long, value_name = "NAME")]
+    pub session: Option<String>,
+    /// Only those about this tool
+    #[arg(long, value_name = "NAME")]
+    pub tool: Option<String>,
+    /// Only those about this call
+    #[arg(long, value_name = "ID")]
+    pub call: Option<String>,
+    /// Only those of this kind, such as decision, call, refusal
+    #[arg(long, value_name = "KIND")]
+    pub kind: Option<String>,
+    /// Only those with this decision: allow, ask or deny
+    #[arg(long, value_name = "WORD")]
+    pub decision: Option<String>,
+    /// Only those from this time on: 2026-01-31, 2026-01-31T12:30:00Z, or 15m, 2h, 3d ago
+    #[arg(long, value_name = "TIME")]
+    pub since: Option<String>,
+    /// Only those before this time
+    #[arg(long, value_name = "TIME")]
+    pub until: Option<String>,
+    /// Only the last so many
+    #[arg(long, value_name = "N")]
+    pub last: Option<usize>,
 }

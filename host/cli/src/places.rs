@@ -37,6 +37,16 @@ impl Places {
             .join("toolbay");
         Ok(Self { home, cache, state })
     }
+
+    /// The folder of the audit log. It is in the state folder, which no tool may even read.
+    pub fn audit_log(&self) -> PathBuf {
+        self.state.join("audit")
+    }
+
+    /// The key of the audit log. Beside its folder, so that a copy of the log has no key.
+    pub fn audit_key(&self) -> PathBuf {
+        self.state.join("audit.key")
+    }
 }
 
 /// Whether the environment asks for no colour.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Something worth keeping.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -41,11 +41,75 @@ pub enum AuditEvent {
         call_id: String,
         modifier: String,
     },
+    /// What was decided about a call, and by what.
+    Decided(Decided),
+    /// A call ran to its end, good or bad.
+    Called(Called),
+}
+
+/// The last word about a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ruling {
+    Allow,
+    /// Somebody has to be asked. The answer is a decision of its own.
+    Ask,
+    Deny,
+}
+
+/// What a call is about, as rules see it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct About {
+    /// `command`, `path`, `url` or `text`.
+    pub kind: String,
+    pub text: String,
+}
+
+/// A decision. Whoever keeps it redacts and shortens the texts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Decided {
+    pub tool: String,
+    pub call_id: String,
+    /// The digest of the component; tools that are none have none.
+    pub plugin: Option<String>,
+    pub ruling: Ruling,
+    /// What had the last word: a rule, a mode, a hook, the tool itself, a person.
+    pub by: String,
+    pub reason: String,
+    /// The rule that won, as it was written.
+    pub rule: Option<String>,
+    /// Where the rule stands: its source, and file and line if it has them.
+    pub source: Option<String>,
+    pub subjects: Vec<About>,
+    /// The input as JSON.
+    pub input: String,
+}
+
+/// The end of a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Called {
+    pub tool: String,
+    pub call_id: String,
+    pub plugin: Option<String>,
+    /// `done`, or the class of the failure.
+    pub class: String,
+    pub reason: Option<String>,
+    /// The limits that held, by name.
+    pub limits: Vec<(String, u64)>,
+    pub bytes_in: u64,
+    pub bytes_out: u64,
+    pub micros: u64,
 }
 
 /// Where audit events go. Called on the path of a call: keep it short.
 pub trait Audit: Send + Sync {
     fn note(&self, event: AuditEvent);
+
+    /// Whether this call may act as far as the log goes. Asked after its decision was
+    /// noted and before it acts; an error is the reason why it must not.
+    fn ready(&self, _call_id: &str) -> Result<(), String> {
+        Ok(())
+    }
 }
 
 /// Keeps nothing.

@@ -16,7 +16,7 @@ mod session;
 mod tool;
 mod view;
 
-pub use audit::{Audit, AuditEvent, Discard};
+pub use audit::{About, Audit, AuditEvent, Called, Decided, Discard, Ruling};
 pub use failure::{Failure, Phase};
 pub use info::{
     ContractVersion, InfoError, Keep, OnError, OnInterrupt, ResultLimit, SubjectAt, ToolInfo,

@@ -1,5 +1,6 @@
 //! The commands, a file each.
 
+mod audit;
 mod call;
 mod completions;
 mod doctor;
@@ -109,6 +110,7 @@ fn start(args: Args) -> anyhow::Result<ExitCode> {
             }
             Command::Inspect { file } => inspect::run(common, file).await,
             Command::Shell { command } => shell::run(&common, command),
+            Command::Audit { command } => audit::run(&common, command),
             Command::Doctor => doctor::run(common).await,
             Command::Completions { shell } => completions::run(shell),
         }

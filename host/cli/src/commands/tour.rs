@@ -144,7 +144,9 @@ impl Show {
             AuditEvent::Permitted { .. }
             | AuditEvent::Denied { .. }
             | AuditEvent::Ended { .. }
-            | AuditEvent::ModifierDropped { .. } => None,
+            | AuditEvent::ModifierDropped { .. }
+            | AuditEvent::Decided(_)
+            | AuditEvent::Called(_) => None,
         });
         for (power, detail) in refused {
             print_line(&format!(

@@ -1,0 +1,230 @@
+//! `toolbay audit verify` and `toolbay audit show`: what was decided and done, and whether
+//! the log of it is as it was written.
+
+use std::process::ExitCode;
+use std::time::SystemTime;
+
+use anyhow::{Context, bail};
+use serde_json::{Value, json};
+use toolbay_audit::{
+    Entry, Filter, Key, Kind, LogError, Report, Tail, Verdict, harmless, parse_time, render, show,
+    verify,
+};
+use toolbay_contract::Ruling;
+
+use super::{CALL_FAILED, print_json, print_line};
+use crate::args::{AuditCommand, AuditShow, Common};
+use crate::places::Places;
+use crate::style::Style;
+
+pub(super) fn run(common: &Common, command: AuditCommand) -> anyhow::Result<ExitCode> {
+    let places = Places::from_environment()?;
+    match command {
+        AuditCommand::Verify => check(common.json, &places),
+        AuditCommand::Show(wanted) => records(common.json, &places, wanted),
+    }
+}
+
+fn check(json: bool, places: &Places) -> anyhow::Result<ExitCode> {
+    let folder = places.audit_log();
+    let key = Key::read(&places.audit_key())?;
+    let report = match verify(&folder, key.as_ref()) {
+        // Nothing was ever written: nothing can have been changed.
+        Err(LogError::NoLog(_)) if key.is_none() => return no_log(json, &folder),
+        // There is a key, so there was a log; only somebody else removes one whole.
+        Err(LogError::NoLog(_)) => {
+            bail!(
+                "there is a key but no log in {}: either nothing was written yet, or it was removed",
+                folder.display()
+            )
+        }
+        other => other?,
+    };
+    if json {
+        let mut answer = serde_json::to_value(&report)?;
+        answer["folder"] = folder.display().to_string().into();
+        answer["keyed"] = key.is_some().into();
+        let words = report.findings.iter();
+        answer["messages"] = words
+            .map(|finding| Value::from(finding.to_string()))
+            .collect();
+        print_json(&answer)?;
+    } else {
+        explain(&report, key.is_some())?;
+    }
+    Ok(match report.verdict {
+        Verdict::Intact | Verdict::Torn => ExitCode::SUCCESS,
+        Verdict::Tampered => ExitCode::from(CALL_FAILED),
+    })
+}
+
+fn no_log(json: bool, folder: &std::path::Path) -> anyhow::Result<ExitCode> {
+    if json {
+        print_json(&json!({ "verdict": "none", "folder": folder.display().to_string() }))?;
+    } else {
+        print_line(&format!(
+            "there is no audit log in {} yet",
+            folder.display()
+        ))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn explain(report: &Report, keyed: bool) -> anyhow::Result<()> {
+    let style = Style::for_output();
+    for finding in &report.findings {
+        // Names of files are whatever lies in the folder.
+        print_line(&format!(
+            "{} {}",
+            style.bad("✗"),
+            harmless(&finding.to_string())
+        ))?;
+    }
+    if report.more > 0 {
+        print_line(&format!("{} and {} more", style.bad("✗"), report.more))?;
+    }
+    let (mark, verdict) = match report.verdict {
+        Verdict::Intact => (style.good("✓"), "the log is as it was written"),
+        Verdict::Torn => (
+            style.warn("!"),
+            "the log is as it was written; a crash left the start of one more line",
+        ),
+        Verdict::Tampered => (style.bad("✗"), "the log is not as it was written"),
+    };
+    print_line(&format!("{mark} {verdict}"))?;
+    let mut facts = vec![format!(
+        "{} records ({} to {}) in {} files, {}",
+        report.records,
+        report.first,
+        report.last,
+        report.files,
+        if keyed { "keyed" } else { "without a key" }
+    )];
+    if let Tail::Torn { file, line, bytes } = &report.tail {
+        facts.push(format!(
+            "{bytes} bytes of an unfinished line in {file}:{line}"
+        ));
+    }
+    if report.torn > 0 {
+        facts.push(format!(
+            "{} lines that crashes left unfinished",
+            report.torn
+        ));
+    }
+    if let Some(file) = &report.pruned {
+        facts.push(format!("the log itself removed its files up to {file}"));
+    }
+    if report.lost > 0 {
+        facts.push(format!("{} events could not be written", report.lost));
+    }
+    facts.push(format!("last hash {}", report.last_hash));
+    for fact in facts {
+        print_line(&style.dim(&format!("  {fact}")))?;
+    }
+    Ok(())
+}
+
+fn records(json: bool, places: &Places, wanted: AuditShow) -> anyhow::Result<ExitCode> {
+    let filter = filter(wanted, SystemTime::now())?;
+    let shown = match show(&places.audit_log(), filter) {
+        Err(LogError::NoLog(folder)) => return no_log(json, &folder),
+        other => other?,
+    };
+    let style = Style::for_output();
+    for entry in shown {
+        let line = match (entry?, json) {
+            (Entry::Record(record), true) => serde_json::to_string(&record)?,
+            (Entry::Record(record), false) => {
+                let line = render(&record);
+                match (record.what.decision, record.kind) {
+                    (Some(Ruling::Deny), _) | (_, Kind::Refusal) => style.bad(&line),
+                    (_, Kind::Lost | Kind::Recovered) => style.warn(&line),
+                    _ if record.what.chain.is_some() => style.dim(&line),
+                    _ => line,
+                }
+            }
+            (Entry::Unreadable { file, line }, true) => {
+                json!({ "unreadable": { "file": file, "line": line } }).to_string()
+            }
+            (Entry::Unreadable { file, line }, false) => {
+                let text = format!("{file}:{line} cannot be read; see `toolbay audit verify`");
+                style.warn(&text)
+            }
+        };
+        print_line(&line)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn filter(wanted: AuditShow, now: SystemTime) -> anyhow::Result<Filter> {
+    let kind = |word: String| {
+        Kind::parse(&word).with_context(|| {
+            let known = Kind::ALL.map(Kind::word).join(", ");
+            format!("--kind {word:?}: one of {known}")
+        })
+    };
+    let decision = |word: String| match word.as_str() {
+        "allow" => Ok(Ruling::Allow),
+        "ask" => Ok(Ruling::Ask),
+        "deny" => Ok(Ruling::Deny),
+        _ => bail!("--decision {word:?}: one of allow, ask, deny"),
+    };
+    let time = |option: &str, text: Option<String>| {
+        text.map(|text| {
+            parse_time(&text, now).with_context(|| {
+                format!(
+                    "{option} {text:?}: such as 2026-01-31, 2026-01-31T12:30:00Z, 15m, 2h or 3d"
+                )
+            })
+        })
+        .transpose()
+    };
+    Ok(Filter {
+        session: wanted.session,
+        tool: wanted.tool,
+        kind: wanted.kind.map(kind).transpose()?,
+        decision: wanted.decision.map(decision).transpose()?,
+        call: wanted.call,
+        since: time("--since", wanted.since)?,
+        until: time("--until", wanted.until)?,
+        last: wanted.last,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted() -> AuditShow {
+        AuditShow {
+            session: None,
+            tool: None,
+            call: None,
+            kind: None,
+            decision: None,
+            since: None,
+            until: None,
+            last: None,
+        }
+    }
+
+    #[test]
+    fn words_that_nobody_knows_are_named() {
+        let kind = AuditShow {
+            kind: Some("calls".into()),
+            ..wanted()
+        };
+        let decision = AuditShow {
+            decision: Some("maybe".into()),
+            ..wanted()
+        };
+        let since = AuditShow {
+            since: Some("yesterday".into()),
+            ..wanted()
+        };
+        for (wanted, word) in [(kind, "calls"), (decision, "maybe"), (since, "yesterday")] {
+            let error = filter(wanted, SystemTime::UNIX_EPOCH).unwrap_err();
+            assert!(error.to_string().contains(word), "{error}");
+        }
+    }
+}
