@@ -15,7 +15,7 @@ use toolbay_contract::{
 use toolbay_dispatch::hooks::Hooks;
 use toolbay_dispatch::{
     Answer, Approver, Dispatch, HookSetting, PermissionQuestion, Pool, PoolSetting, Results,
-    Setting, ToolResult,
+    Rulebook, Setting, ToolResult,
 };
 use toolbay_policy::{Anchors, Closed, Policy, Rule, Rules, Trust};
 use toolbay_runtime::{Limits, Plugin, Runtime, RuntimeOptions, Source};
@@ -254,7 +254,8 @@ impl TestBay {
         Running {
             dispatch: Arc::new(Dispatch::new(Setting {
                 pool,
-                policy,
+                rulebook: Rulebook::unchanging(policy),
+                classifier: None,
                 environment,
                 approver: self.approver,
                 hooks: Hooks::default(),

@@ -13,7 +13,7 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use toolbay_audit::{Actor, Key, Log, Options, redact, verify};
-use toolbay_contract::{About, AuditEvent, Called, Decided, Ruling};
+use toolbay_contract::{About, AuditEvent, Behavior, Called, Decided};
 
 const ROUNDS: usize = 20;
 const EACH: usize = 1_000;
@@ -23,7 +23,7 @@ fn decided() -> AuditEvent {
         tool: "Look".into(),
         call_id: "toolu_0123456789".into(),
         plugin: Some(format!("sha256:{}", "ab".repeat(32))),
-        ruling: Ruling::Allow,
+        ruling: Behavior::Allow,
         by: "rule".into(),
         reason: "the allow rule `Look(./src/**)` covers it".into(),
         rule: Some("Look(./src/**)".into()),

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use toolbay_contract::{Audit, AuditEvent, Ruling};
+use toolbay_contract::{Audit, AuditEvent, Behavior};
 
 use crate::error::LogError;
 use crate::key::Key;
@@ -207,13 +207,11 @@ impl Audit for Log {
 /// The call that may act because of this event.
 fn permitted(event: &AuditEvent) -> Option<&str> {
     match event {
-        AuditEvent::Permitted { call_id, .. } => Some(call_id),
         AuditEvent::Decided(decided) => match decided.ruling {
-            Ruling::Allow | Ruling::Ask => Some(&decided.call_id),
-            Ruling::Deny => None,
+            Behavior::Allow | Behavior::Ask => Some(&decided.call_id),
+            Behavior::Deny => None,
         },
         AuditEvent::PowerRefused { .. }
-        | AuditEvent::Denied { .. }
         | AuditEvent::Ended { .. }
         | AuditEvent::ModifierDropped { .. }
         | AuditEvent::Called(_) => None,

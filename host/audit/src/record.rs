@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use toolbay_contract::{About, AuditEvent, Ruling};
+use toolbay_contract::{About, AuditEvent, Behavior};
 
 use crate::redact::bounded;
 
@@ -97,7 +97,7 @@ pub struct What {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plugin: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub decision: Option<Ruling>,
+    pub decision: Option<Behavior>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -225,26 +225,6 @@ pub(crate) fn of_event(event: &AuditEvent) -> (Kind, What) {
             what.reason = text(detail);
             what.path = path.as_ref().and_then(|path| text(&path.to_string_lossy()));
             (Kind::Refusal, what)
-        }
-        AuditEvent::Permitted {
-            plugin,
-            call_id,
-            reason,
-        } => {
-            let mut what = about(plugin, call_id);
-            what.decision = Some(Ruling::Allow);
-            what.reason = text(reason);
-            (Kind::Decision, what)
-        }
-        AuditEvent::Denied {
-            plugin,
-            call_id,
-            reason,
-        } => {
-            let mut what = about(plugin, call_id);
-            what.decision = Some(Ruling::Deny);
-            what.reason = text(reason);
-            (Kind::Decision, what)
         }
         AuditEvent::Ended {
             plugin,

@@ -1,6 +1,6 @@
 //! Records as lines for people.
 
-use toolbay_contract::Ruling;
+use toolbay_contract::Behavior;
 
 use crate::record::{Chain, Record};
 
@@ -17,9 +17,9 @@ pub fn render(record: &Record) -> String {
     ];
     parts.extend(what.decision.map(|ruling| {
         let word = match ruling {
-            Ruling::Allow => "allow",
-            Ruling::Ask => "ask",
-            Ruling::Deny => "deny",
+            Behavior::Allow => "allow",
+            Behavior::Ask => "ask",
+            Behavior::Deny => "deny",
         };
         word.to_owned()
     }));
@@ -119,7 +119,7 @@ mod tests {
             actor: Actor::default(),
             what: What {
                 tool: Some("T\u{1b}[31m".into()),
-                decision: Some(Ruling::Deny),
+                decision: Some(Behavior::Deny),
                 rule: Some("T(x:*)".into()),
                 source: Some("user settings.json:4".into()),
                 reason: Some("a\r\u{202e}b\u{9b}".into()),

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
-use toolbay_contract::Ruling;
+use toolbay_contract::Behavior;
 
 use crate::error::LogError;
 use crate::lines::Lines;
@@ -17,7 +17,7 @@ pub struct Filter {
     pub session: Option<String>,
     pub tool: Option<String>,
     pub kind: Option<Kind>,
-    pub decision: Option<Ruling>,
+    pub decision: Option<Behavior>,
     pub call: Option<String>,
     /// From this time on; as [`crate::parse_time`] answers.
     pub since: Option<String>,

@@ -8,7 +8,8 @@ use toolbay_contract::{
     AskUser, CallEnvironment, KillSwitch, Origin, Powers, ProgressSink, Session, Tool,
 };
 use toolbay_dispatch::{
-    Approver, Dispatch, HookSetting, Nobody, Pool, PoolSetting, Results, Setting, real_path,
+    Approver, Dispatch, HookSetting, Nobody, Pool, PoolSetting, Results, Rulebook, Setting,
+    real_path,
 };
 use toolbay_policy::{Policy, Trust};
 use toolbay_runtime::{Limits, OnCompile, Plugin, Runtime, RuntimeOptions, Source};
@@ -136,13 +137,13 @@ impl Bay {
         };
         let dispatch = Dispatch::new(Setting {
             pool,
-            policy,
+            rulebook: Rulebook::unchanging(policy),
+            classifier: None,
             environment,
             approver: wishes.approver,
             hooks: settings.hooks.clone(),
             hook_setting: HookSetting {
                 session_id: wishes.session_id,
-                permission_mode: "default".into(),
                 environment: hook_environment(),
             },
             results,

@@ -67,7 +67,9 @@ fn ask(question: &PermissionQuestion) -> Answer {
             style.warn("it says itself that it destroys something")
         );
     }
-    eprintln!("  ({} answers this beforehand)", harmless(&question.flag()));
+    if let Some(flags) = question.flags() {
+        eprintln!("  ({} answers this beforehand)", harmless(&flags));
+    }
     loop {
         eprint!("Allow it this once? [y/n] ");
         // A prompt that cannot be shown is answered below, by the read that fails.

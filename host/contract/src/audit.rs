@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use toolbay_policy::Behavior;
 
 /// Something worth keeping.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -15,18 +16,6 @@ pub enum AuditEvent {
         power: String,
         detail: String,
         path: Option<PathBuf>,
-    },
-    /// A call was permitted.
-    Permitted {
-        plugin: String,
-        call_id: String,
-        reason: String,
-    },
-    /// A call was refused before it ran.
-    Denied {
-        plugin: String,
-        call_id: String,
-        reason: String,
     },
     /// A component broke or was ended.
     Ended {
@@ -47,16 +36,6 @@ pub enum AuditEvent {
     Called(Called),
 }
 
-/// The last word about a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Ruling {
-    Allow,
-    /// Somebody has to be asked. The answer is a decision of its own.
-    Ask,
-    Deny,
-}
-
 /// What a call is about, as rules see it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct About {
@@ -72,7 +51,8 @@ pub struct Decided {
     pub call_id: String,
     /// The digest of the component; tools that are none have none.
     pub plugin: Option<String>,
-    pub ruling: Ruling,
+    /// To ask is a decision too; the answer is one of its own.
+    pub ruling: Behavior,
     /// What had the last word: a rule, a mode, a hook, the tool itself, a person.
     pub by: String,
     pub reason: String,

@@ -16,7 +16,7 @@ mod session;
 mod tool;
 mod view;
 
-pub use audit::{About, Audit, AuditEvent, Called, Decided, Discard, Ruling};
+pub use audit::{About, Audit, AuditEvent, Called, Decided, Discard};
 pub use failure::{Failure, Phase};
 pub use info::{
     ContractVersion, InfoError, Keep, OnError, OnInterrupt, ResultLimit, SubjectAt, ToolInfo,
@@ -32,4 +32,5 @@ pub use tool::{
     BoxFuture, CallEnvironment, Origin, Progress, ProgressSink, Rejection, Review, Tool, ToolUse,
     Verdict,
 };
+pub use toolbay_policy::Behavior;
 pub use view::View;

@@ -39,6 +39,9 @@ struct State {
     loaded: Vec<String>,
     #[serde(default)]
     working_directory: Option<PathBuf>,
+    /// The permission mode, if the conversation has changed it.
+    #[serde(default)]
+    mode: Option<String>,
 }
 
 impl Session {
@@ -81,6 +84,15 @@ impl Session {
 
     pub fn note_working_directory(&self, path: PathBuf) {
         self.state().working_directory = Some(path);
+    }
+
+    /// The permission mode that the conversation has changed to.
+    pub fn mode(&self) -> Option<String> {
+        self.state().mode.clone()
+    }
+
+    pub fn note_mode(&self, word: String) {
+        self.state().mode = Some(word);
     }
 
     /// All of it, to be kept.

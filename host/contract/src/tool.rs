@@ -106,6 +106,14 @@ pub trait Tool: Send + Sync {
     fn info(&self) -> &ToolInfo;
     fn trust(&self) -> Trust;
     fn origin(&self) -> &Origin;
+    /// The digest of the component, for the log of what was done; none if it is no component.
+    fn digest(&self) -> Option<&str> {
+        None
+    }
+    /// The limits of a call by name, for the same log.
+    fn limits(&self) -> Vec<(String, u64)> {
+        Vec::new()
+    }
     /// What the tool could use at most.
     fn reach(&self) -> BoxFuture<'_, Result<Reach, Failure>>;
     /// The claims about this input; strict when the tool does not answer.

@@ -23,8 +23,10 @@ pub struct PermissionQuestion {
     pub warnings: Vec<String>,
     /// Rules that together would make the question needless; none if no rule can.
     pub rules: Vec<String>,
+    /// Rules that the tool itself suggests. Not ours to vouch for.
+    pub more_rules: Vec<String>,
     /// Where rules may be kept; none if the owner of the machine keeps that for itself.
-    pub keep: Vec<Keep>,
+    pub scopes: Vec<RuleScope>,
     pub destructive: Option<bool>,
 }
 
@@ -47,7 +49,7 @@ impl PermissionQuestion {
 
 /// Where the rules of an answer are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Keep {
+pub enum RuleScope {
     /// As long as the session.
     Session,
     /// In the person's own settings for this project.
@@ -58,7 +60,7 @@ pub enum Keep {
     User,
 }
 
-impl Keep {
+impl RuleScope {
     pub const ALL: [Self; 4] = [Self::Session, Self::Local, Self::Project, Self::User];
 
     pub fn source(self) -> Source {
@@ -75,7 +77,7 @@ impl Keep {
     }
 
     pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|keep| keep.word() == word)
+        Self::ALL.into_iter().find(|scope| scope.word() == word)
     }
 }
 
@@ -86,7 +88,7 @@ pub enum Answer {
     /// And whatever else these rules cover from now on.
     Always {
         rules: Vec<String>,
-        keep: Keep,
+        scope: RuleScope,
     },
     No {
         reason: String,
@@ -96,6 +98,15 @@ pub enum Answer {
 /// Somebody who can say yes. To drop the future is to withdraw the question.
 pub trait Approver: Send + Sync {
     fn ask(&self, question: PermissionQuestion) -> BoxFuture<'_, Answer>;
+
+    /// Who can be asked one question at a time has a queue; a question at the end of it may have
+    /// become needless by an answer before.
+    fn queue(&self) -> Option<&tokio::sync::Mutex<()>> {
+        None
+    }
+
+    /// That something could not be done with an answer.
+    fn tell(&self, _trouble: &str) {}
 }
 
 /// Nobody is there, so the answer is no, with what would have helped.

@@ -9,10 +9,11 @@ use tokio::sync::RwLock as Gate;
 use toolbay_contract::{
     CallEnvironment, KillSwitch, Modifier, ProgressSink, SeenFile, Session, Tool, ToolUse,
 };
-use toolbay_policy::{Claims, Policy, Trust};
+use toolbay_policy::{Claims, Mode, Trust};
 
-use crate::approve::Approver;
+use crate::approve::{Approver, RuleScope};
 use crate::begin::Begin;
+use crate::classify::Classifier;
 use crate::denials::Denials;
 use crate::executor::Manners;
 use crate::hooks::{After, Before, Ending, HookedCall, Hooks};
@@ -20,15 +21,17 @@ use crate::lifecycle::{Ticket, live};
 use crate::pool::Pool;
 use crate::result::ToolResult;
 use crate::results::Results;
+use crate::rulebook::Rulebook;
 use crate::subjects::real_path;
 use crate::watch::Watch;
 
 /// What a dispatch is made of.
 pub struct Setting {
     pub pool: Arc<Pool>,
-    pub policy: Policy,
+    pub rulebook: Rulebook,
     pub environment: CallEnvironment,
     pub approver: Arc<dyn Approver>,
+    pub classifier: Option<Arc<dyn Classifier>>,
     pub hooks: Hooks,
     pub hook_setting: HookSetting,
     pub results: Results,
@@ -38,7 +41,6 @@ pub struct Setting {
 #[derive(Debug, Clone, Default)]
 pub struct HookSetting {
     pub session_id: String,
-    pub permission_mode: String,
     /// The variables that they see.
     pub environment: Vec<(OsString, OsString)>,
 }
@@ -46,9 +48,10 @@ pub struct HookSetting {
 /// Runs calls of one session.
 pub struct Dispatch {
     pool: Arc<Pool>,
-    policy: Policy,
+    rulebook: Rulebook,
     environment: CallEnvironment,
     approver: Arc<dyn Approver>,
+    classifier: Option<Arc<dyn Classifier>>,
     hooks: Hooks,
     hook_setting: HookSetting,
     results: Results,
@@ -68,9 +71,10 @@ impl Dispatch {
         let dispatch = Self {
             working_directory: RwLock::new(setting.environment.working_directory.clone()),
             pool: setting.pool,
-            policy: setting.policy,
+            rulebook: setting.rulebook,
             environment: setting.environment,
             approver: setting.approver,
+            classifier: setting.classifier,
             hooks: setting.hooks,
             hook_setting: setting.hook_setting,
             results: setting.results,
@@ -80,6 +84,9 @@ impl Dispatch {
         };
         if let Some(path) = session.working_directory() {
             dispatch.change_directory(&path.to_string_lossy());
+        }
+        if let Some(word) = session.mode() {
+            dispatch.change_mode(&word);
         }
         dispatch
     }
@@ -121,15 +128,17 @@ impl Dispatch {
         progress: Option<ProgressSink>,
         begin: Begin,
     ) -> ToolResult {
+        let policy = self.rulebook.current();
         let mut environment = CallEnvironment {
             kill,
+            path_rules: policy.path_rules().clone(),
             working_directory: self.working_directory(),
             ..self.environment.clone()
         };
         if let Some(progress) = progress {
             environment.progress = progress;
         }
-        live(self, block, environment, begin).await
+        live(self, block, environment, policy, begin).await
     }
 
     /// How a call wants to be scheduled. A claim counts where it is enforced: a call
@@ -186,8 +195,14 @@ impl Dispatch {
                     self.pool.load(names);
                     self.environment.session.note_loaded(self.pool.loaded());
                 }
-                // Their consumers come with the parts that own them.
-                Modifier::PermissionMode(_) | Modifier::AllowRule(_) | Modifier::Custom { .. } => {}
+                Modifier::PermissionMode(word) => self.change_mode(word),
+                Modifier::AllowRule(rule) => {
+                    if let Err(error) = self.rulebook.allow(&[rule.clone()], RuleScope::Session) {
+                        tracing::warn!(rule, error, "a tool's wish for a rule was dropped");
+                    }
+                }
+                // Its consumers come with the parts that own it.
+                Modifier::Custom { .. } => {}
             }
         }
     }
@@ -220,7 +235,6 @@ impl Dispatch {
     fn hooked_call(&self, ticket: &Ticket, tool: &dyn Tool, input: &Value) -> HookedCall {
         let HookSetting {
             session_id,
-            permission_mode,
             environment,
         } = self.hook_setting.clone();
         HookedCall {
@@ -228,7 +242,7 @@ impl Dispatch {
             transcript: String::new(),
             cwd: ticket.environment.working_directory.clone(),
             project: self.environment.working_directory.clone(),
-            permission_mode,
+            permission_mode: ticket.policy.mode().word().to_owned(),
             environment,
             tool: tool.info().name.clone(),
             call_id: ticket.id.clone(),
@@ -237,8 +251,13 @@ impl Dispatch {
         }
     }
 
-    pub(crate) fn policy(&self) -> &Policy {
-        &self.policy
+    /// The rules and the mode, which may change.
+    pub fn rulebook(&self) -> &Rulebook {
+        &self.rulebook
+    }
+
+    pub(crate) fn classifier(&self) -> Option<&dyn Classifier> {
+        self.classifier.as_deref()
     }
 
     pub(crate) fn approver(&self) -> &dyn Approver {
@@ -255,6 +274,17 @@ impl Dispatch {
 
     pub(crate) fn gate(&self) -> &Gate<()> {
         &self.gate
+    }
+
+    fn change_mode(&self, word: &str) {
+        let entered = match Mode::parse(word) {
+            Some(mode) => self.rulebook.enter(mode),
+            None => Err("there is no such mode".into()),
+        };
+        match entered {
+            Ok(()) => self.environment.session.note_mode(word.to_owned()),
+            Err(error) => tracing::warn!(mode = word, error, "a tool's wish for a mode was dropped"),
+        }
     }
 
     fn change_directory(&self, path: &str) {

@@ -7,6 +7,7 @@
 
 mod approve;
 mod begin;
+mod classify;
 mod denials;
 mod dispatch;
 mod executor;
@@ -15,6 +16,7 @@ mod lifecycle;
 mod pool;
 mod result;
 pub mod results;
+mod rulebook;
 mod schema;
 mod subjects;
 #[cfg(test)]
@@ -22,13 +24,15 @@ mod testing;
 mod unknown;
 mod watch;
 
-pub use approve::{Answer, Approver, Nobody, PermissionQuestion};
+pub use approve::{Answer, Approver, Nobody, PermissionQuestion, RuleScope};
+pub use classify::{Classifier, Judgement, Situation};
 pub use dispatch::{Dispatch, HookSetting, Setting};
 pub use executor::{Budget, DEFAULT_CAP, Event, Events, Executor, TurnSetting, run_batch};
 pub use lifecycle::Stage;
 pub use pool::{Compiled, Found, LazySchema, Pool, PoolSetting};
 pub use result::ToolResult;
 pub use results::Results;
+pub use rulebook::{Keeper, Rulebook, Unchanging};
 pub use schema::{Schema, Shaped};
 pub use subjects::real_path;
 pub use unknown::unknown_tool;

@@ -9,6 +9,7 @@ mod call;
 mod input;
 mod lookup;
 mod mapping;
+mod noted;
 mod permission;
 mod persist;
 mod post_hooks;
@@ -20,6 +21,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use toolbay_contract::{CallEnvironment, Failure, KillReason, Tool, ToolUse};
+use toolbay_policy::Policy;
 use tracing::Instrument;
 
 use crate::begin::Begin;
@@ -65,6 +67,8 @@ pub(crate) struct Ticket {
     /// The input as the model gave it.
     pub(crate) raw: Value,
     pub(crate) environment: CallEnvironment,
+    /// The rules as they were when the call began.
+    pub(crate) policy: Arc<Policy>,
     /// Decides who came first: the call that begins to act, or whoever ends it.
     pub(crate) begin: Begin,
     /// Texts that go to the model behind the result.
@@ -75,12 +79,18 @@ pub(crate) struct Ticket {
 }
 
 impl Ticket {
-    fn new(block: ToolUse, environment: CallEnvironment, begin: Begin) -> Self {
+    fn new(
+        block: ToolUse,
+        environment: CallEnvironment,
+        policy: Arc<Policy>,
+        begin: Begin,
+    ) -> Self {
         Self {
             id: block.id,
             called: block.name,
             raw: block.input,
             environment,
+            policy,
             begin,
             notes: Vec::new(),
             hook_messages: Vec::new(),
@@ -120,6 +130,7 @@ pub(crate) async fn live(
     dispatch: &Dispatch,
     block: ToolUse,
     environment: CallEnvironment,
+    policy: Arc<Policy>,
     begin: Begin,
 ) -> ToolResult {
     let span = tracing::info_span!(
@@ -131,7 +142,7 @@ pub(crate) async fn live(
         stage = tracing::field::Empty,
         bytes = tracing::field::Empty,
     );
-    let ticket = Ticket::new(block, environment, begin);
+    let ticket = Ticket::new(block, environment, policy, begin);
     let lived = async {
         match act(dispatch, ticket).await {
             Ok(kept) => kept.post_hooks(dispatch).await,

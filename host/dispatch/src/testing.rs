@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::hooks::Hooks;
 use crate::pool::{Pool, PoolSetting};
 use crate::results::Results;
-use crate::{Dispatch, HookSetting, Nobody, Setting};
+use crate::{Dispatch, HookSetting, Nobody, Rulebook, Setting};
 use serde_json::Value;
 use toolbay_contract::{
     BoxFuture, CallEnvironment, Content, Discard, Failure, KillSwitch, Origin, Outcome, Powers,
@@ -254,7 +254,12 @@ pub(crate) fn dispatch_of(tools: Vec<Arc<dyn Tool>>) -> Arc<Dispatch> {
     assert_eq!(problems, Vec::<String>::new());
     Arc::new(Dispatch::new(Setting {
         pool: Arc::new(pool),
-        policy: Policy::new(rules, vec!["/".into()], &Closed::default()),
+        rulebook: Rulebook::unchanging(Policy::new(
+            rules,
+            vec!["/".into()],
+            &Closed::default(),
+        )),
+        classifier: None,
         environment: environment(),
         approver: Arc::new(Nobody),
         hooks: Hooks::default(),

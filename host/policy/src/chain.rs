@@ -31,6 +31,19 @@ pub enum Stage {
     Mode,
 }
 
+impl Stage {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Hook => "hook",
+            Self::Tool => "tool",
+            Self::Limits => "limits",
+            Self::Rules => "rules",
+            Self::Otherwise => "otherwise",
+            Self::Mode => "mode",
+        }
+    }
+}
+
 /// What a stage said.
 #[derive(Debug, Clone)]
 pub(crate) struct Said {

@@ -79,6 +79,11 @@ impl Question {
     pub fn grant(self) -> Permit {
         self.permit
     }
+
+    /// The same by somebody else than a person.
+    pub fn grant_because(self, reason: String) -> Permit {
+        self.permit.because(reason)
+    }
 }
 
 /// What is decided, in words: for people, logs and other programs.
@@ -163,6 +168,10 @@ impl Policy {
 
     pub fn roots(&self) -> &[PathBuf] {
         &self.roots
+    }
+
+    pub fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
     }
 
     pub fn mode(&self) -> Mode {

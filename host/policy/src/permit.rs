@@ -45,6 +45,10 @@ impl Permit {
         }
     }
 
+    pub(crate) fn because(self, reason: String) -> Self {
+        Self { reason, ..self }
+    }
+
     pub fn call_id(&self) -> &Arc<str> {
         &self.call_id
     }

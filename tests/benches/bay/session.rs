@@ -11,7 +11,9 @@ use toolbay_contract::{
     CallEnvironment, Discard, KillSwitch, Origin, Powers, Session, Tool, ToolUse,
 };
 use toolbay_dispatch::hooks::Hooks;
-use toolbay_dispatch::{Dispatch, HookSetting, Nobody, Pool, Results, Setting, ToolResult};
+use toolbay_dispatch::{
+    Dispatch, HookSetting, Nobody, Pool, Results, Rulebook, Setting, ToolResult,
+};
 use toolbay_policy::{
     Claims, Decision, HookWord, Opinion, Permit, Policy, Reach, Request, Rules, Study, Trust,
 };
@@ -117,7 +119,8 @@ impl Bench {
     pub fn session(&self) -> Dispatch {
         Dispatch::new(Setting {
             pool: self.pool.clone(),
-            policy: self.policy(),
+            rulebook: Rulebook::unchanging(self.policy()),
+            classifier: None,
             environment: self.environment(),
             approver: Arc::new(Nobody),
             hooks: Hooks::default(),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use toolbay_contract::{AuditEvent, Failure};
+use toolbay_contract::{AuditEvent, Behavior, Failure};
 use toolbay_tests::bay::{Running, TestBay};
 
 use super::{Disk, Report, act, assert_still_serves, rogue_bay, stock};
@@ -111,7 +111,11 @@ async fn a_call_that_admits_to_write_does_not_run_without_permission() {
     before.assert_unchanged();
     let events = running.events.take();
     assert!(
-        matches!(&events[..], [AuditEvent::Denied { plugin, .. }] if plugin == "Rogue"),
+        matches!(
+            &events[..],
+            [AuditEvent::Decided(decided)]
+                if decided.tool == "Rogue" && decided.ruling == Behavior::Deny
+        ),
         "{events:?}"
     );
     assert_still_serves(&running).await;

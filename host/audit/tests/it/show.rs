@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::json;
 use toolbay_audit::{Entry, Filter, Kind, Record, render, show};
-use toolbay_contract::Ruling;
+use toolbay_contract::Behavior;
 
 use crate::support::{CURRENT, World, event};
 
@@ -88,7 +88,7 @@ fn filters_choose_over_all_files() {
     );
     assert_eq!(
         count(Filter {
-            decision: Some(Ruling::Deny),
+            decision: Some(Behavior::Deny),
             ..Filter::default()
         }),
         11

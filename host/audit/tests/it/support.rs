@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use toolbay_audit::{Actor, Clock, Key, Log, Options, Report, Rotation, Verdict, verify};
-use toolbay_contract::{About, AuditEvent, Called, Decided, Ruling};
+use toolbay_contract::{About, AuditEvent, Behavior, Called, Decided};
 
 pub const CURRENT: &str = "audit.jsonl";
 pub const HEAD: &str = "audit.head";
@@ -152,7 +152,7 @@ pub fn event(number: u64) -> AuditEvent {
             tool: "Look".into(),
             call_id,
             plugin: Some(format!("sha256:{}", "ab".repeat(32))),
-            ruling: Ruling::Allow,
+            ruling: Behavior::Allow,
             by: "rule".into(),
             reason: "a rule allows it".into(),
             rule: Some("Look(./src/**)".into()),

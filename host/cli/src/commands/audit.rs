@@ -10,7 +10,7 @@ use toolbay_audit::{
     Entry, Filter, Key, Kind, LogError, Report, Tail, Verdict, harmless, parse_time, render, show,
     verify,
 };
-use toolbay_contract::Ruling;
+use toolbay_contract::Behavior;
 
 use super::{CALL_FAILED, print_json, print_line};
 use crate::args::{AuditCommand, AuditShow, Common};
@@ -137,7 +137,7 @@ fn records(json: bool, places: &Places, wanted: AuditShow) -> anyhow::Result<Exi
             (Entry::Record(record), false) => {
                 let line = render(&record);
                 match (record.what.decision, record.kind) {
-                    (Some(Ruling::Deny), _) | (_, Kind::Refusal) => style.bad(&line),
+                    (Some(Behavior::Deny), _) | (_, Kind::Refusal) => style.bad(&line),
                     (_, Kind::Lost | Kind::Recovered) => style.warn(&line),
                     _ if record.what.chain.is_some() => style.dim(&line),
                     _ => line,
@@ -164,9 +164,9 @@ fn filter(wanted: AuditShow, now: SystemTime) -> anyhow::Result<Filter> {
         })
     };
     let decision = |word: String| match word.as_str() {
-        "allow" => Ok(Ruling::Allow),
-        "ask" => Ok(Ruling::Ask),
-        "deny" => Ok(Ruling::Deny),
+        "allow" => Ok(Behavior::Allow),
+        "ask" => Ok(Behavior::Ask),
+        "deny" => Ok(Behavior::Deny),
         _ => bail!("--decision {word:?}: one of allow, ask, deny"),
     };
     let time = |option: &str, text: Option<String>| {

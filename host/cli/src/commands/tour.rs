@@ -141,9 +141,7 @@ impl Show {
         }
         let refused = events.iter().filter_map(|event| match event {
             AuditEvent::PowerRefused { power, detail, .. } => Some((power, detail)),
-            AuditEvent::Permitted { .. }
-            | AuditEvent::Denied { .. }
-            | AuditEvent::Ended { .. }
+            AuditEvent::Ended { .. }
             | AuditEvent::ModifierDropped { .. }
             | AuditEvent::Decided(_)
             | AuditEvent::Called(_) => None,

@@ -7,7 +7,7 @@ use toolbay_contract::{Failure, KillReason, Outcome, Tool};
 use toolbay_policy::{Claims, Permit};
 
 use super::permission::Permitted;
-use super::{Stage, Stopped, Ticket, unless_killed};
+use super::{Stage, Stopped, Ticket, noted, unless_killed};
 use crate::dispatch::{Dispatch, is_shared};
 
 /// A call that ran.
@@ -62,10 +62,18 @@ async fn run(
     if is_shared(claims, tool.trust()) {
         let _beside_others = unless_killed(environment, dispatch.gate().read()).await?;
         begin()?;
-        tool.call(permit, environment.clone()).await
+        act(ticket, tool, permit).await
     } else {
         let _alone = unless_killed(environment, dispatch.gate().write()).await?;
         begin()?;
-        tool.call(permit, environment.clone()).await
+        act(ticket, tool, permit).await
     }
+}
+
+/// The call, between the two lines that the audit log has of it.
+async fn act(ticket: &Ticket, tool: &dyn Tool, permit: Permit) -> Result<Outcome, Failure> {
+    let begun = noted::Begun::now(ticket, &permit)?;
+    let result = tool.call(permit, ticket.environment.clone()).await;
+    begun.ended(ticket, tool, &result);
+    result
 }

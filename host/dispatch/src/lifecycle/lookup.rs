@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use toolbay_contract::{Failure, Tool};
 
-use super::{Stage, Stopped, Ticket, unless_killed};
+use super::{Stage, Stopped, Ticket, noted, unless_killed};
 use crate::dispatch::Dispatch;
 use crate::pool::Compiled;
 use crate::unknown::unknown_tool;
@@ -25,8 +25,12 @@ pub(super) async fn look_up(
     let stop = |ticket, failure| Stopped::at(Stage::Lookup, ticket, failure, None);
     let pool = dispatch.pool();
     let Some(found) = pool.find(&ticket.called) else {
-        let failure = match dispatch.policy().removed_by(&ticket.called) {
-            Some(rule) => Failure::Denied(format!("the deny rule `{rule}` forbids it")),
+        let failure = match ticket.policy.removed_by(&ticket.called) {
+            Some(rule) => {
+                let reason = format!("the deny rule `{rule}` forbids it");
+                noted::removed(&ticket, &reason);
+                Failure::Denied(reason)
+            }
             None => Failure::InvalidInput(unknown_tool(pool, &ticket.called)),
         };
         return Err(stop(ticket, failure));

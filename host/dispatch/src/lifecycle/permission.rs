@@ -3,12 +3,18 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use toolbay_contract::{AuditEvent, Failure, Tool, Verdict};
-use toolbay_policy::{Claims, Decision, Opinion, Permit, Request, Rule, Subject};
+use toolbay_contract::{Behavior, Failure, Tool, Verdict};
+use toolbay_policy::{
+    Claims, Decision, Opinion, Permit, Policy, Question, Request, Ruling, Stage as Step,
+};
 
+use super::noted;
 use super::pre_hooks::Hooked;
-use super::{Stage, Stopped, Ticket, traced, unless_killed};
+use super::traced::{self, By};
+use super::{Stage, Stopped, Ticket, unless_killed};
 use crate::approve::{Answer, PermissionQuestion};
+use crate::classify::{Judgement, Judging};
+use crate::denials::Counsel;
 use crate::dispatch::Dispatch;
 
 /// A call that may run.
@@ -20,34 +26,79 @@ pub(crate) struct Permitted {
     pub(super) permit: Permit,
 }
 
+/// Why a call may not run, and whether the conversation should end over it.
+struct Refused {
+    failure: Failure,
+    stop: Option<String>,
+}
+
+impl From<Failure> for Refused {
+    fn from(failure: Failure) -> Self {
+        Self {
+            failure,
+            stop: None,
+        }
+    }
+}
+
 impl Hooked {
-    pub(crate) async fn permission(self, dispatch: &Dispatch) -> Result<Permitted, Box<Stopped>> {
-        match unless_killed(&self.ticket.environment, self.decide(dispatch)).await {
-            Ok(Ok(permit)) => Ok(Permitted {
-                ticket: self.ticket,
-                tool: self.tool,
-                input: self.checked.input,
-                claims: self.checked.claims,
-                permit,
-            }),
-            Ok(Err(failure)) | Err(failure) => {
-                let known = Some((self.tool, self.checked.input));
-                Err(Stopped::at(Stage::Permission, self.ticket, failure, known))
+    pub(crate) async fn permission(
+        mut self,
+        dispatch: &Dispatch,
+    ) -> Result<Permitted, Box<Stopped>> {
+        let judging = self.judging.take();
+        let decided = self.decide(dispatch, judging);
+        let refused = match unless_killed(&self.ticket.environment, decided).await {
+            Ok(Ok(permit)) => {
+                return Ok(Permitted {
+                    ticket: self.ticket,
+                    tool: self.tool,
+                    input: self.checked.input,
+                    claims: self.checked.claims,
+                    permit,
+                });
+            }
+            Ok(Err(refused)) => refused,
+            Err(killed) => killed.into(),
+        };
+        let mut ticket = self.ticket;
+        ticket.stop = ticket.stop.or(refused.stop);
+        let known = Some((self.tool, self.checked.input));
+        Err(Stopped::at(Stage::Permission, ticket, refused.failure, known))
+    }
+
+    async fn decide(
+        &self,
+        dispatch: &Dispatch,
+        judging: Option<Judging>,
+    ) -> Result<Permit, Refused> {
+        let request = self.request().await?;
+        let (decision, ruling) = self.ticket.policy.decide_and_say(request.clone());
+        noted::decided(&self.ticket, &*self.tool, &request, (&ruling).into());
+        match decision {
+            Decision::Allow(permit) => Ok(self.permitted(dispatch, By::Policy, &ruling, permit)),
+            Decision::Deny { reason } => Err(self.denied(dispatch, &request, &ruling, reason)),
+            Decision::Ask(question) => {
+                let open = Open {
+                    request,
+                    ruling,
+                    question,
+                };
+                self.settle(dispatch, judging, open).await
             }
         }
     }
 
-    async fn decide(&self, dispatch: &Dispatch) -> Result<Permit, Failure> {
-        let info = self.tool.info();
-        let review = &self.checked.review;
-        let request = Request {
+    /// The call as the policy sees it.
+    pub(super) async fn request(&self) -> Result<Request, Failure> {
+        Ok(Request {
             call_id: self.ticket.id.as_str().into(),
-            tool: info.name.as_str().into(),
+            tool: self.tool.info().name.as_str().into(),
             input: self.checked.text.clone(),
             subjects: self.subjects.clone(),
             claims: self.checked.claims,
             reach: self.tool.reach().await?,
-            opinion: match review.verdict.clone() {
+            opinion: match self.checked.review.verdict.clone() {
                 // Even a built-in's allow is no more than silence: rules decide.
                 Verdict::NoOpinion | Verdict::Allow => Opinion::None,
                 Verdict::Ask(reason) => Opinion::Ask(reason),
@@ -55,61 +106,148 @@ impl Hooked {
             },
             hooks: self.word.clone(),
             study: self.study.clone(),
-        };
-        let suggested_rule = suggested_rule(&request);
-        let permit = match dispatch.policy().decide(request) {
-            Decision::Allow(permit) => permit,
-            Decision::Deny { reason } => return Err(self.denied(dispatch, reason)),
-            Decision::Ask(question) => {
-                let asked = PermissionQuestion {
-                    tool: info.name.clone(),
-                    call_id: self.ticket.id.clone(),
-                    input: self.checked.text.to_string(),
-                    reason: question.reason().to_owned(),
-                    access: question.would_grant().clone(),
-                    view: self.tool.render_use(&self.checked.text).await,
-                    suggested_rule,
-                    more_rules: review.suggested_rules.clone(),
-                    destructive: self.checked.claims.destructive,
-                };
-                match dispatch.approver().ask(asked).await {
-                    Answer::Yes => question.grant(),
-                    Answer::No { reason } => return Err(self.denied(dispatch, reason)),
-                }
-            }
-        };
-        traced::permitted(permit.reason());
-        dispatch.denials().permitted(&info.name);
-        self.ticket.environment.audit.note(AuditEvent::Permitted {
-            plugin: info.name.clone(),
-            call_id: self.ticket.id.clone(),
-            reason: permit.reason().to_owned(),
-        });
-        Ok(permit)
+        })
     }
 
-    fn denied(&self, dispatch: &Dispatch, reason: String) -> Failure {
-        let name = &self.tool.info().name;
-        traced::denied(&reason);
-        self.ticket.environment.audit.note(AuditEvent::Denied {
-            plugin: name.clone(),
+    /// Finds an answer to what the policy leaves open: the classifier's first, then a person's.
+    async fn settle(
+        &self,
+        dispatch: &Dispatch,
+        judging: Option<Judging>,
+        open: Open,
+    ) -> Result<Permit, Refused> {
+        // What a hook made of the input was not judged.
+        let judging = judging.filter(|judging| judging.input == self.checked.text);
+        let judgement = match judging {
+            Some(judging) => judging.judgement().await,
+            None => Judgement::Unsure(String::new()),
+        };
+        let by = "classifier";
+        match judgement {
+            Judgement::Deny(reason) => {
+                let reason = format!("the classifier forbids it: {reason}");
+                self.note_answer(&open, Behavior::Deny, by, &reason);
+                return Err(self.denied(dispatch, &open.request, &open.ruling, reason));
+            }
+            // Rules, hooks and hard limits that want a person to decide mean a person.
+            Judgement::Allow(reason) if open.ruling.stage == Step::Otherwise => {
+                let reason = format!("the classifier allows it: {reason}");
+                self.note_answer(&open, Behavior::Allow, by, &reason);
+                let permit = open.question.grant_because(reason);
+                return Ok(self.permitted(dispatch, By::Classifier, &open.ruling, permit));
+            }
+            Judgement::Allow(_) | Judgement::Unsure(_) => {}
+        }
+        let _turn = match dispatch.approver().queue() {
+            Some(queue) => Some(queue.lock().await),
+            None => None,
+        };
+        self.ask(dispatch, open).await
+    }
+
+    async fn ask(&self, dispatch: &Dispatch, mut open: Open) -> Result<Permit, Refused> {
+        // While it waited for its turn, an answer or an edit may have made it needless.
+        let policy = dispatch.rulebook().current();
+        if !Arc::ptr_eq(&policy, &self.ticket.policy) {
+            let (decision, ruling) = policy.decide_and_say(open.request.clone());
+            noted::decided(&self.ticket, &*self.tool, &open.request, (&ruling).into());
+            open.question = match decision {
+                Decision::Ask(question) => question,
+                Decision::Allow(permit) => {
+                    return Ok(self.permitted(dispatch, By::Policy, &ruling, permit));
+                }
+                Decision::Deny { reason } => {
+                    return Err(self.denied(dispatch, &open.request, &ruling, reason));
+                }
+            };
+            open.ruling = ruling;
+        }
+        let asked = self.question(dispatch, &policy, &open).await;
+        let reason = match dispatch.approver().ask(asked).await {
+            Answer::Yes => "a person allowed it this once".to_owned(),
+            Answer::Always { rules, scope } => {
+                if let Err(trouble) = dispatch.rulebook().allow(&rules, scope) {
+                    dispatch.approver().tell(&trouble);
+                }
+                format!("a person allowed it and `{}` ({})", rules.join("`, `"), scope.word())
+            }
+            Answer::No { reason } => {
+                self.note_answer(&open, Behavior::Deny, "person", &reason);
+                return Err(self.denied(dispatch, &open.request, &open.ruling, reason));
+            }
+        };
+        self.note_answer(&open, Behavior::Allow, "person", &reason);
+        let permit = open.question.grant();
+        Ok(self.permitted(dispatch, By::Person, &open.ruling, permit))
+    }
+
+    async fn question(
+        &self,
+        dispatch: &Dispatch,
+        policy: &Policy,
+        open: &Open,
+    ) -> PermissionQuestion {
+        let rules = policy.offers(&open.request);
+        let winner = open.ruling.winner.as_ref();
+        PermissionQuestion {
+            tool: self.tool.info().name.clone(),
             call_id: self.ticket.id.clone(),
-            reason: reason.clone(),
-        });
-        Failure::Denied(match dispatch.denials().denied(name) {
-            Some(advice) => format!("{reason}. {advice}"),
-            None => reason,
-        })
+            input: self.checked.text.to_string(),
+            reason: open.question.reason().to_owned(),
+            asked_by: winner.map(|winner| format!("{} ({})", winner.rule, winner.provenance)),
+            access: open.question.would_grant().clone(),
+            view: self.tool.render_use(&self.checked.text).await,
+            commands: self.study.parts(),
+            warnings: self.study.warnings(),
+            scopes: match rules.is_empty() {
+                true => Vec::new(),
+                false => dispatch.rulebook().places(policy),
+            },
+            rules,
+            more_rules: self.checked.review.suggested_rules.clone(),
+            destructive: self.checked.claims.destructive,
+        }
+    }
+
+    fn note_answer(&self, open: &Open, behavior: Behavior, by: &str, reason: &str) {
+        let decision = noted::Decision {
+            behavior,
+            by,
+            reason,
+            winner: None,
+        };
+        noted::decided(&self.ticket, &*self.tool, &open.request, decision);
+    }
+
+    fn permitted(&self, dispatch: &Dispatch, by: By, ruling: &Ruling, permit: Permit) -> Permit {
+        traced::permitted(by, ruling);
+        dispatch.denials().permitted(&self.tool.info().name);
+        permit
+    }
+
+    fn denied(
+        &self,
+        dispatch: &Dispatch,
+        request: &Request,
+        ruling: &Ruling,
+        reason: String,
+    ) -> Refused {
+        traced::denied(ruling);
+        let name = &self.tool.info().name;
+        match dispatch.denials().denied(name, &request.input) {
+            Counsel::Nothing => Failure::Denied(reason).into(),
+            Counsel::Advice(advice) => Failure::Denied(format!("{reason}. {advice}")).into(),
+            Counsel::Stop(why) => Refused {
+                failure: Failure::Denied(format!("{reason}. The conversation stops: {why}")),
+                stop: Some(why),
+            },
+        }
     }
 }
 
-/// The narrowest rule that would cover the call.
-fn suggested_rule(request: &Request) -> String {
-    let tool = &request.tool;
-    match request.subjects.as_slice() {
-        [Subject::Path(path)] => Rule::text_for_path(tool, path),
-        [Subject::Command(text)] => Rule::text_for_command(tool, text),
-        [Subject::Text(text)] => format!("{tool}({text})"),
-        _ => tool.to_string(),
-    }
+/// What the policy leaves open.
+struct Open {
+    request: Request,
+    ruling: Ruling,
+    question: Question,
 }

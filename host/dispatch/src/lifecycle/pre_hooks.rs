@@ -4,12 +4,13 @@
 use std::sync::Arc;
 
 use toolbay_contract::Tool;
-use toolbay_policy::{HookWord, Study, Subject};
+use toolbay_policy::{Decision, HookWord, Opinion, Request, Study, Subject};
 
 use super::input::{Checked, Reviewed, check};
 use super::schema::shape;
 use super::{Stage, Stopped, Ticket, unless_killed};
 use crate::dispatch::Dispatch;
+use crate::classify::{Judging, Situation};
 use crate::hooks::{Before, HookOpinion};
 use crate::subjects::subjects;
 
@@ -21,6 +22,8 @@ pub(crate) struct Hooked {
     pub(super) subjects: Vec<Subject>,
     pub(super) study: Study,
     pub(super) word: HookWord,
+    /// What the classifier makes of it, if it is asked.
+    pub(super) judging: Option<Judging>,
 }
 
 impl Reviewed {
@@ -38,12 +41,17 @@ impl Reviewed {
         };
         let studied = |ticket: &Ticket, found: &[Subject]| -> Study {
             let cwd = &ticket.environment.working_directory;
-            dispatch.policy().study(found, cwd)
+            ticket.policy.study(found, cwd)
         };
         let mut found = taken(&ticket, &checked);
         let hooks = dispatch.before(&ticket, &*tool, &checked.input);
         let hooks = unless_killed(&ticket.environment, hooks);
-        let (before, mut study) = tokio::join!(hooks, async { studied(&ticket, &found) });
+        let looking = async {
+            let study = studied(&ticket, &found);
+            let judging = judging(dispatch, &ticket, &*tool, &checked, &found, &study).await;
+            (study, judging)
+        };
+        let (before, (mut study, judging)) = tokio::join!(hooks, looking);
         let stop = |ticket, failure, input| {
             Stopped::at(
                 Stage::PreHooks,
@@ -85,6 +93,7 @@ impl Reviewed {
             checked,
             subjects: found,
             study,
+            judging,
             word: match opinion {
                 HookOpinion::None => HookWord::None,
                 HookOpinion::Allow(reason) => HookWord::Allow(reason),
@@ -93,6 +102,40 @@ impl Reviewed {
             },
         })
     }
+}
+
+/// Asks the classifier, if there is one and a person would have to be asked without it.
+async fn judging(
+    dispatch: &Dispatch,
+    ticket: &Ticket,
+    tool: &dyn Tool,
+    checked: &Checked,
+    subjects: &[Subject],
+    study: &Study,
+) -> Option<Judging> {
+    let classifier = dispatch.classifier()?;
+    let request = Request {
+        call_id: ticket.id.as_str().into(),
+        tool: tool.info().name.as_str().into(),
+        input: checked.text.clone(),
+        subjects: subjects.to_vec(),
+        claims: checked.claims,
+        reach: tool.reach().await.ok()?,
+        opinion: Opinion::None,
+        hooks: HookWord::None,
+        study: study.clone(),
+    };
+    let Decision::Ask(question) = ticket.policy.decide(request) else {
+        return None;
+    };
+    let situation = Situation {
+        tool: tool.info().name.clone(),
+        call_id: ticket.id.clone(),
+        input: checked.input.clone(),
+        working_directory: ticket.environment.working_directory.clone(),
+        reason: question.reason().to_owned(),
+    };
+    Some(Judging::start(classifier, checked.text.clone(), situation))
 }
 
 fn by_a_hook(failure: toolbay_contract::Failure) -> toolbay_contract::Failure {

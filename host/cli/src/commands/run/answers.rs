@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use toolbay_contract::{AskUser, BoxFuture, HostFailure, PowerFuture, Question};
-use toolbay_dispatch::{Answer, Approver, PermissionQuestion};
+use toolbay_dispatch::{Answer, Approver, PermissionQuestion, RuleScope};
 use toolbay_policy::Access;
 
 use super::input::Behavior;
@@ -24,7 +24,8 @@ pub(super) struct Answers {
 struct Open {
     /// Nobody is there any more.
     closed: bool,
-    permissions: HashMap<String, oneshot::Sender<Answer>>,
+    /// With the rules that were offered.
+    permissions: HashMap<String, (oneshot::Sender<Answer>, Vec<String>)>,
     questions: HashMap<String, oneshot::Sender<Vec<Vec<String>>>>,
 }
 
@@ -38,21 +39,17 @@ impl Answers {
     }
 
     /// Answers a permission question; says what is wrong if there is none.
-    pub(super) fn permission(
-        &self,
-        id: &str,
-        behavior: Behavior,
-        message: Option<String>,
-    ) -> Result<(), String> {
-        let Some(waiting) = self.open().permissions.remove(id) else {
+    pub(super) fn permission(&self, id: &str, given: Permission) -> Result<(), String> {
+        let mut open = self.open();
+        let Some((_, offered)) = open.permissions.get(id) else {
             return Err(format!("there is no open permission request {id:?}"));
         };
-        let answer = match behavior {
-            Behavior::Allow => Answer::Yes,
-            Behavior::Deny => Answer::No {
-                reason: message.unwrap_or_else(|| "the person said no".into()),
-            },
+        // What cannot be used leaves the question open.
+        let answer = answer(given, offered)?;
+        let Some((waiting, _)) = open.permissions.remove(id) else {
+            return Ok(());
         };
+        drop(open);
         // Whoever asked may be gone.
         let _ = waiting.send(answer);
         Ok(())
@@ -110,10 +107,10 @@ impl Approver for Answers {
             let nobody = || Answer::No {
                 reason: format!(
                     "{} needs permission because {}, and nobody is there to answer: the input was \
-                     closed; `{}` would allow it",
+                     closed{}",
                     question.tool,
                     question.reason,
-                    question.flag()
+                    question.hint()
                 ),
             };
             let (sender, answer) = oneshot::channel();
@@ -123,12 +120,18 @@ impl Approver for Answers {
                 if open.closed {
                     return nobody();
                 }
-                open.permissions.insert(id.clone(), sender);
+                let offered = question.rules.clone();
+                open.permissions.insert(id.clone(), (sender, offered));
             }
             let asked = Asked { answers: self, id };
             self.output.send(request(&asked.id, &question));
             answer.await.unwrap_or_else(|_| nobody())
         })
+    }
+
+    fn tell(&self, trouble: &str) {
+        self.output
+            .send(json!({"type": "warning", "message": trouble}));
     }
 }
 
@@ -166,12 +169,47 @@ impl AskUser for Answers {
     }
 }
 
+/// What a line says about a permission.
+pub(super) struct Permission {
+    pub(super) behavior: Behavior,
+    pub(super) message: Option<String>,
+    pub(super) scope: Option<String>,
+    pub(super) rules: Option<Vec<String>>,
+}
+
+fn answer(given: Permission, offered: &[String]) -> Result<Answer, String> {
+    let scope = match (&given.behavior, given.scope) {
+        (Behavior::Deny, _) => {
+            return Ok(Answer::No {
+                reason: given.message.unwrap_or_else(|| "the person said no".into()),
+            });
+        }
+        (Behavior::Allow, None) => return Ok(Answer::Yes),
+        (Behavior::Allow, Some(scope)) => scope,
+    };
+    let Some(scope) = RuleScope::parse(&scope) else {
+        let known = RuleScope::ALL.map(RuleScope::word).join(", ");
+        return Err(format!("{scope:?} is no scope; one of {known}"));
+    };
+    let rules = given.rules.unwrap_or_else(|| offered.to_vec());
+    if rules.is_empty() {
+        return Err("no rule can allow this from now on; answer without a scope".into());
+    }
+    Ok(Answer::Always { rules, scope })
+}
+
 fn request(id: &str, question: &PermissionQuestion) -> Value {
     let input: Value = serde_json::from_str(&question.input).unwrap_or_default();
     let access = match &question.access {
         Access::ReadOnly => json!({"kind": "read_only"}),
         Access::ReadWrite { zones } => json!({"kind": "read_write", "folders": zones}),
     };
+    let scopes: Vec<&str> = question.scopes.iter().map(|scope| scope.word()).collect();
+    let commands: Vec<Value> = question
+        .commands
+        .iter()
+        .map(|part| json!({"depth": part.depth, "command": part.text, "doubt": part.doubt}))
+        .collect();
     json!({
         "type": "permission_request",
         "request_id": id,
@@ -181,7 +219,12 @@ fn request(id: &str, question: &PermissionQuestion) -> Value {
         "reason": question.reason,
         "access": access,
         "destructive": question.destructive,
-        "suggested_rule": question.suggested_rule,
+        "asked_by": question.asked_by,
+        "commands": commands,
+        "warnings": question.warnings,
+        "suggested_rule": question.rules.first(),
+        "suggested_rules": question.rules,
         "more_rules": question.more_rules,
+        "scopes": scopes,
     })
 }

@@ -29,6 +29,12 @@ pub(super) enum Line {
         behavior: Behavior,
         #[serde(default)]
         message: Option<String>,
+        /// Allow what the rules cover as well, and keep them there.
+        #[serde(default)]
+        scope: Option<String>,
+        /// Instead of those that were suggested.
+        #[serde(default)]
+        rules: Option<Vec<String>>,
     },
     /// Answers to a question of a tool: for each question the chosen options.
     UserResponse {

@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 use toolbay_contract::{KillSwitch, ToolUse};
 use toolbay_dispatch::{Event, Events, Executor, TurnSetting};
 
-use super::answers::Answers;
+use super::answers::{Answers, Permission};
 use super::input::{Incoming, Line};
 use super::output::Output;
 use crate::compose::Bay;
@@ -109,10 +109,18 @@ impl Turns {
                     request_id,
                     behavior,
                     message,
+                    scope,
+                    rules,
                 },
                 _,
             ) => {
-                let answered = self.answers.permission(&request_id, behavior, message);
+                let given = Permission {
+                    behavior,
+                    message,
+                    scope,
+                    rules,
+                };
+                let answered = self.answers.permission(&request_id, given);
                 self.tell(answered);
             }
             (
