@@ -8,6 +8,7 @@
 pub mod args;
 pub mod audit;
 pub mod builtin;
+pub mod classifier;
 pub mod commands;
 pub mod compose;
 pub mod log;
@@ -20,4 +21,5 @@ pub mod settings;
 pub mod spinner;
 pub mod style;
 pub mod tour;
+pub mod trust;
 pub mod view;

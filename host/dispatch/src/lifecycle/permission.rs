@@ -64,7 +64,12 @@ impl Hooked {
         let mut ticket = self.ticket;
         ticket.stop = ticket.stop.or(refused.stop);
         let known = Some((self.tool, self.checked.input));
-        Err(Stopped::at(Stage::Permission, ticket, refused.failure, known))
+        Err(Stopped::at(
+            Stage::Permission,
+            ticket,
+            refused.failure,
+            known,
+        ))
     }
 
     async fn decide(
@@ -169,7 +174,11 @@ impl Hooked {
                 if let Err(trouble) = dispatch.rulebook().allow(&rules, scope) {
                     dispatch.approver().tell(&trouble);
                 }
-                format!("a person allowed it and `{}` ({})", rules.join("`, `"), scope.word())
+                format!(
+                    "a person allowed it and `{}` ({})",
+                    rules.join("`, `"),
+                    scope.word()
+                )
             }
             Answer::No { reason } => {
                 self.note_answer(&open, Behavior::Deny, "person", &reason);
