@@ -168,6 +168,7 @@ impl Hooked {
             open.ruling = ruling;
         }
         let asked = self.question(dispatch, &policy, &open).await;
+        let by = dispatch.approver().who();
         let reason = match dispatch.approver().ask(asked).await {
             Answer::Yes => "a person allowed it this once".to_owned(),
             Answer::Always { rules, scope } => {
@@ -181,11 +182,11 @@ impl Hooked {
                 )
             }
             Answer::No { reason } => {
-                self.note_answer(&open, Behavior::Deny, "person", &reason);
+                self.note_answer(&open, Behavior::Deny, by, &reason);
                 return Err(self.denied(dispatch, &open.request, &open.ruling, reason));
             }
         };
-        self.note_answer(&open, Behavior::Allow, "person", &reason);
+        self.note_answer(&open, Behavior::Allow, by, &reason);
         let permit = open.question.grant();
         Ok(self.permitted(dispatch, By::Person, &open.ruling, permit))
     }
