@@ -63,8 +63,10 @@ pub(crate) struct Ground {
 pub(crate) struct Found {
     /// To be covered by read-only mounts.
     pub(crate) places: Vec<PathBuf>,
-    /// Links cannot be covered, or there was too much to look at.
-    pub(crate) needs_mediation: bool,
+    /// Whether one of them is a link, which cannot be covered.
+    pub(crate) has_links: bool,
+    /// Whether there was too much to look at all of it.
+    pub(crate) is_cut: bool,
 }
 
 impl Ground {
@@ -172,7 +174,7 @@ impl Ground {
             for entry in entries.filter_map(Result::ok) {
                 *seen += 1;
                 if *seen > MOST_ENTRIES {
-                    found.needs_mediation = true;
+                    found.is_cut = true;
                     return;
                 }
                 let Ok(kind) = entry.file_type() else {
@@ -190,7 +192,7 @@ impl Ground {
 
     fn note(&self, path: &Path, is_link: bool, git: GitAccess, found: &mut Found) {
         if is_link {
-            found.needs_mediation = true;
+            found.has_links = true;
             // Where the link leads is as good as the name itself.
             if let Ok(target) = path.canonicalize()
                 && self.is_writable(&target)
@@ -211,7 +213,7 @@ impl Ground {
         for entry in inside.filter_map(Result::ok) {
             if is_git_control(&entry.file_name()) {
                 let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
-                found.needs_mediation |= is_link;
+                found.has_links |= is_link;
                 if !is_link {
                     found.places.push(entry.path());
                 }

@@ -46,7 +46,9 @@ pub enum GitAccess {
 pub(crate) enum Mediation {
     /// New names; mounts cover what exists.
     Making,
-    /// Every change to a folder's names and every opening for writing.
+    /// New names and the end of old ones: a link cannot be covered by a mount.
+    Names,
+    /// Names, and every opening for writing.
     Everything,
 }
 

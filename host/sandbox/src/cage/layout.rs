@@ -45,10 +45,17 @@ pub(crate) fn layout(
             steps.push(Step::ReadOnly(path.into()));
         }
     }
-    // Only what a private folder covers has to be shown again to be read.
-    for path in ground.read.iter().filter(|path| is_covered(path)) {
-        steps.push(Step::ReadOnly(path.as_path().into()));
-    }
+    // Only what a private folder covers has to be shown again to be read: what was asked
+    // for, and what lies around a root, as everywhere else.
+    let mut shown: Vec<PathBuf> = ground
+        .writable()
+        .iter()
+        .filter_map(|root| neighbourhood(root, &covered))
+        .chain(ground.read.iter().filter(|path| is_covered(path)).cloned())
+        .collect();
+    shown.sort();
+    shown.dedup();
+    steps.extend(shown.into_iter().map(|path| Step::ReadOnly(path.into())));
     let writable = match profile {
         Profile::ReadOnly => {
             let shown = ground.writable();
@@ -96,8 +103,10 @@ fn guard(
         zones.extend(private.map(|path| zone(path, ZoneKind::Private)));
         zones.push(zone(Path::new(SHARED_MEMORY), ZoneKind::Private));
     }
-    let mediation = if found.needs_mediation || walls == Walls::Kernel {
+    let mediation = if found.is_cut || walls == Walls::Kernel {
         Mediation::Everything
+    } else if found.has_links {
+        Mediation::Names
     } else {
         Mediation::Making
     };
@@ -112,6 +121,13 @@ fn guard(
         },
         mediation,
     }
+}
+
+/// What lies directly below a covered folder on the way to a root.
+fn neighbourhood(root: &Path, covered: &[PathBuf]) -> Option<PathBuf> {
+    let top = covered.iter().find(|top| root.starts_with(top))?;
+    let below = root.strip_prefix(top).ok()?;
+    Some(top.join(below.components().next()?))
 }
 
 /// The folders that the cage has of its own. One that is, or is in, a root stays the host's.

@@ -5,6 +5,7 @@
 //! paths of a session. `Enclosure::run` runs one command and leaves nothing of it behind.
 
 mod choose;
+mod environment;
 pub(crate) mod ground;
 pub(crate) mod guard;
 pub(crate) mod layout;
@@ -22,6 +23,7 @@ use std::sync::{Arc, Mutex};
 use thiserror::Error;
 
 pub use choose::{Offer, WhyNot, choose, offers};
+pub use environment::allowed;
 pub use ground::{PathError, Paths};
 pub use guard::GitAccess;
 pub use limits::Limits;
@@ -246,6 +248,8 @@ pub enum How {
     Flooded,
     /// Killed, because its processes together used too much memory.
     OutOfMemory,
+    /// Killed, because there were too many of them. Most cages refuse the one too many instead.
+    TooManyProcesses,
 }
 
 /// What is left of a command.

@@ -81,6 +81,8 @@ pub(crate) enum Report {
     Signal(i32),
     /// Ended, because all processes together used too much memory.
     OutOfMemory,
+    /// Ended, because there were too many processes.
+    TooManyProcesses,
 }
 
 /// A path or an argument, which need not be text. Written as text where it is.

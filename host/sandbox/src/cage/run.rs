@@ -9,9 +9,10 @@ use tokio::net::unix::pipe::Receiver;
 use tokio::process::Child;
 use tokio::time::{Instant, sleep_until, timeout};
 
+use super::environment;
 use super::layout;
 use super::line::{Line, Word};
-use super::plan::{self, Network, Plan, Program, Report, Walls};
+use super::plan::{self, Network, Plan, Program, Report};
 use super::spawn::{self, Outputs};
 use super::{CageError, Command, Enclosure, Ended, GitAccess, How, Profile, Stream, Streams};
 
@@ -54,6 +55,7 @@ impl Enclosure {
             (None, Some(Report::Exit(code))) => How::Exit(code),
             (None, Some(Report::Signal(signal))) => How::Signal(signal),
             (None, Some(Report::OutOfMemory)) => How::OutOfMemory,
+            (None, Some(Report::TooManyProcesses)) => How::TooManyProcesses,
             (None, Some(Report::Refused(_)) | None) => return Err(CageError::Lost),
         };
         Ok(Ended {
@@ -88,36 +90,15 @@ impl Enclosure {
             &command.limits,
             walls,
         );
-        let mut environment: Vec<(plan::Text, plan::Text)> = Vec::new();
-        for (name, value) in &command.environment {
-            environment.retain(|(old, _)| old.0 != *name);
-            environment.push((name.into(), value.into()));
-        }
-        if let Some(folder) = layout::temporary(&self.ground)
-            && walls != Walls::Kernel
-        {
-            let is_inside = |value: &std::ffi::OsStr| {
-                let value = std::path::Path::new(value);
-                self.ground
-                    .writable()
-                    .iter()
-                    .any(|it| value.starts_with(it))
-            };
-            // A folder of the host for temporary files is not there inside.
-            let name = "TMPDIR";
-            let stays = environment
-                .iter()
-                .any(|(old, value)| old.0 == name && is_inside(&value.0));
-            if !stays {
-                environment.retain(|(old, _)| old.0 != name);
-                environment.push((name.into(), folder.into()));
-            }
-        }
+        let environment = environment::inside(&self.ground, walls, &command.environment);
         Ok(Plan {
             walls,
             program: Program {
                 arguments: command.arguments.iter().map(Into::into).collect(),
-                environment,
+                environment: environment
+                    .iter()
+                    .map(|(name, value)| (name.into(), value.into()))
+                    .collect(),
                 folder: folder.into(),
             },
             steps: layout.steps,

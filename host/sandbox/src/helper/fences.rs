@@ -50,15 +50,11 @@ pub(crate) fn around_the_cage(plan: &Plan) -> Result<(), String> {
 /// Refuses the command what the doorman does for it.
 pub(crate) fn around_the_command(plan: &Plan) -> Result<(), String> {
     let making = landlock::MAKING | landlock::REFER;
+    let removing = landlock::REMOVE_FILE | landlock::REMOVE_DIR;
     let handled = match plan.guard.mediation {
         Mediation::Making => making,
-        Mediation::Everything => {
-            making
-                | landlock::WRITE_FILE
-                | landlock::TRUNCATE
-                | landlock::REMOVE_FILE
-                | landlock::REMOVE_DIR
-        }
+        Mediation::Names => making | removing,
+        Mediation::Everything => making | removing | landlock::WRITE_FILE | landlock::TRUNCATE,
     };
     let fence =
         Ruleset::new(plan.landlock_abi, handled, Beyond::Scoped).during("making a fence")?;
@@ -105,7 +101,8 @@ fn handle(path: &Path) -> std::io::Result<OwnedFd> {
 /// granted as a whole: only its other entries are, as they are now.
 fn readable(plan: &Plan) -> Vec<(PathBuf, u64)> {
     let closed: Vec<&Path> = plan.unreadable.iter().map(|text| text.path()).collect();
-    let mut granted = Vec::new();
+    // Listing passes on to everything below: the names of what is closed can be seen.
+    let mut granted = vec![(PathBuf::from("/"), landlock::READ_DIR)];
     let mut open = vec![PathBuf::from("/")];
     while let Some(path) = open.pop() {
         if closed.iter().any(|one| path.starts_with(one)) {
@@ -115,7 +112,6 @@ fn readable(plan: &Plan) -> Vec<(PathBuf, u64)> {
             granted.push((path, landlock::READING));
             continue;
         }
-        // Listing passes on to everything below, so it is not granted here.
         let entries = std::fs::read_dir(&path).into_iter().flatten();
         let entries = entries.filter_map(Result::ok).map(|entry| entry.path());
         // What a link leads to is granted, or not, where it lies.

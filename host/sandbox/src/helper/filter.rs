@@ -143,9 +143,28 @@ pub(crate) fn rules(walls: Walls, mediation: Mediation) -> Vec<Rule> {
         rules.push(rule(libc::SYS_ioctl, vec![is(1, command)], fail(EPERM)));
     }
     rules.extend(set_id_rules());
+    if walls == Walls::Kernel {
+        rules.extend(scheduling_rules());
+    }
     rules.extend(socket_rules(walls));
     rules.extend(doorman_rules(mediation));
     rules
+}
+
+/// Where the processes of the host can be seen, their speed is not for a command to set.
+fn scheduling_rules() -> Vec<Rule> {
+    let others = |call, argument| {
+        let not_self = when(argument, WHOLE, Test::IsNot(0));
+        rule(call, vec![not_self], fail(EPERM))
+    };
+    vec![
+        others(libc::SYS_setpriority, 1),
+        others(libc::SYS_ioprio_set, 1),
+        others(libc::SYS_sched_setaffinity, 0),
+        others(libc::SYS_sched_setscheduler, 0),
+        others(libc::SYS_sched_setparam, 0),
+        others(libc::SYS_sched_setattr, 0),
+    ]
 }
 
 fn set_id_rules() -> Vec<Rule> {
@@ -204,8 +223,15 @@ fn socket_rules(walls: Walls) -> Vec<Rule> {
         fail(EACCES),
     ));
     rules.push(rule(libc::SYS_socket, vec![], fail(EAFNOSUPPORT)));
-    let other = when(0, WHOLE, Test::IsNot(libc::AF_UNIX as u32));
-    rules.push(rule(libc::SYS_socketpair, vec![other], fail(EAFNOSUPPORT)));
+    // Pairs are for talking to oneself. One of datagrams could be pointed elsewhere later.
+    for kind in [libc::SOCK_STREAM, libc::SOCK_SEQPACKET] {
+        rules.push(rule(
+            libc::SYS_socketpair,
+            vec![is(0, WHOLE, libc::AF_UNIX), is(1, 0xf, kind)],
+            Action::Allow,
+        ));
+    }
+    rules.push(rule(libc::SYS_socketpair, vec![], fail(EAFNOSUPPORT)));
     rules
 }
 
@@ -230,8 +256,13 @@ fn doorman_rules(mediation: Mediation) -> Vec<Rule> {
         }
     }
     let mut asked = MAKES.to_vec();
-    if mediation == Mediation::Everything {
-        asked.extend_from_slice(REMOVES);
+    match mediation {
+        Mediation::Making => {}
+        Mediation::Names => asked.extend_from_slice(REMOVES),
+        Mediation::Everything => {
+            asked.extend_from_slice(REMOVES);
+            asked.push(libc::SYS_truncate);
+        }
     }
     rules.extend(asked.iter().map(|call| rule(*call, vec![], Action::Ask)));
     rules
@@ -263,14 +294,9 @@ const MAKES: &[i64] = &[
 ];
 
 #[cfg(target_arch = "x86_64")]
-const REMOVES: &[i64] = &[
-    libc::SYS_unlink,
-    libc::SYS_unlinkat,
-    libc::SYS_rmdir,
-    libc::SYS_truncate,
-];
+const REMOVES: &[i64] = &[libc::SYS_unlink, libc::SYS_unlinkat, libc::SYS_rmdir];
 #[cfg(not(target_arch = "x86_64"))]
-const REMOVES: &[i64] = &[libc::SYS_unlinkat, libc::SYS_truncate];
+const REMOVES: &[i64] = &[libc::SYS_unlinkat];
 
 fn rule(call: i64, when: Vec<Condition>, then: Action) -> Rule {
     Rule { call, when, then }

@@ -178,8 +178,18 @@ fn guard(host: &mut Host, plan: &Plan, watched: &Watched) -> Result<(), String> 
         }
         if Instant::now() >= next_count {
             next_count = Instant::now() + COUNT_MEMORY;
-            if plan.walls != Walls::Kernel && memory_in_use() > plan.limits.memory {
-                break Some(Report::OutOfMemory);
+            match plan.walls {
+                Walls::Namespaces | Walls::Bubblewrap => {
+                    if memory_in_use() > plan.limits.memory {
+                        break Some(Report::OutOfMemory);
+                    }
+                }
+                // The kernel does not count the processes of user 0.
+                Walls::Kernel => {
+                    if descendants().len() as u64 > plan.limits.processes {
+                        break Some(Report::TooManyProcesses);
+                    }
+                }
             }
         }
     };

@@ -1,9 +1,12 @@
 //! The outer process: starts the cage, waits for its end, and kills it when the host is gone.
 
 use std::os::fd::AsFd;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::PathBuf;
 
 use super::report::Host;
 use super::{While, inner};
+use crate::cage::guard::{Zone, ZoneKind};
 use crate::cage::plan::{Plan, Report, Walls};
 use crate::kernel::process::{self, Side, Wait};
 use crate::kernel::socket::{Event, wait_for};
@@ -38,12 +41,48 @@ fn start(host: &mut Host) -> Result<(), String> {
         Walls::Namespaces => watch(host, &plan, NAMESPACES),
         Walls::Kernel => {
             process::adopt_orphans().during("adopting orphans")?;
-            let watched = watch(host, &plan, 0);
+            let temporary = Temporary::new()?;
+            let watched = watch(host, &temporary.given_to(plan), 0);
             inner::kill_descendants();
             watched
         }
         // Bubblewrap stands outside already.
         Walls::Bubblewrap => inner::run(host, &plan, process::user_and_group()),
+    }
+}
+
+/// A folder for temporary files where there are no mounts. Goes away when dropped, which is
+/// when nobody is left who could use it.
+struct Temporary(PathBuf);
+
+impl Temporary {
+    fn new() -> Result<Self, String> {
+        let name = format!("toolbay-cage-{}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        // Fails if it is there: nobody else may have prepared it.
+        std::fs::DirBuilder::new()
+            .mode(0o700)
+            .create(&folder)
+            .during("making a folder for temporary files")?;
+        Ok(Self(folder))
+    }
+
+    fn given_to(&self, mut plan: Plan) -> Plan {
+        plan.guard.zones.push(Zone {
+            path: self.0.as_path().into(),
+            kind: ZoneKind::Private,
+        });
+        let environment = &mut plan.program.environment;
+        environment.retain(|(name, _)| name.0 != "TMPDIR");
+        environment.push(("TMPDIR".into(), self.0.as_path().into()));
+        plan
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        // Nobody is left to tell.
+        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 

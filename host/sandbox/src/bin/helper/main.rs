@@ -2,15 +2,22 @@
 //! helper, and runs one command with the exit code of that command.
 //!
 //! `toolbay-cage-helper KIND PROFILE [--root|--write|--read|--protect|--deny-read|--host DIR]…
-//! [--home DIR] [--cwd DIR] [--time MS] [--env K=V]… -- COMMAND…`
+//! [--home DIR] [--cwd DIR] [--time MS] [--memory BYTES] [--env K=V]… -- COMMAND…`, or `try NAME`: one call.
 #![allow(clippy::print_stderr)]
 
 use std::process::ExitCode;
 
 #[cfg(target_os = "linux")]
+mod tries;
+
+#[cfg(target_os = "linux")]
 fn main() -> ExitCode {
     toolbay_sandbox::helper::main_if_asked();
-    linux::main()
+    let mut words = std::env::args().skip(1);
+    match (words.next().as_deref(), words.next()) {
+        (Some("try"), Some(name)) => tries::attempt(&name),
+        _ => linux::main(),
+    }
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -32,7 +39,7 @@ mod linux {
     };
 
     /// The cage did not stand: told apart from all that commands usually answer.
-    const NO_CAGE: u8 = 125;
+    const NO_CAGE: u8 = 99;
 
     pub fn main() -> ExitCode {
         match run() {
@@ -91,6 +98,9 @@ mod linux {
                     let time = text(value)?.parse().map_err(|_| "no number")?;
                     limits.time = Duration::from_millis(time);
                 }
+                "--memory" => {
+                    limits.memory = text(value)?.parse().map_err(|_| "no number")?;
+                }
                 "--env" => {
                     let pair = text(value)?;
                     let (name, value) = pair.split_once('=').ok_or("no `=` in a variable")?;
@@ -137,7 +147,7 @@ mod linux {
         Ok(ExitCode::from(match ended.how {
             How::Exit(code) => code as u8,
             How::Signal(signal) => 128_u8.wrapping_add(signal as u8),
-            How::TimedOut | How::Flooded | How::OutOfMemory => {
+            How::TimedOut | How::Flooded | How::OutOfMemory | How::TooManyProcesses => {
                 eprintln!("cage: {:?}", ended.how);
                 124
             }
