@@ -14,8 +14,8 @@ fn main() {
     use std::time::{Duration, Instant};
 
     use toolbay_sandbox::cage::{
-        Command, Demands, GitAccess, Helper, Kind, Limits, Paths, Profile, Streams, Strength,
-        choose,
+        Command, Demands, GitAccess, Helper, Hosts, Kind, Limits, Paths, Profile, Streams,
+        Strength, choose,
     };
 
     const ROUNDS: usize = 300;
@@ -53,6 +53,7 @@ fn main() {
             profile: Profile::Workspace {
                 git: GitAccess::ReadOnly,
             },
+            hosts: Hosts::default(),
             limits: Limits::default(),
             streams: Streams::Apart,
         };

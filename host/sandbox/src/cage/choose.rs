@@ -105,6 +105,7 @@ fn build(kind: Kind, demands: &Demands) -> Result<Cage, String> {
             Kind::Namespaces | Kind::Bubblewrap => Vec::new(),
             Kind::Degraded => LACKS.map(str::to_owned).to_vec(),
         },
+        keeper: std::sync::Arc::default(),
     };
     try_out(&cage)?;
     Ok(cage)
@@ -134,10 +135,8 @@ fn try_out(cage: &Cage) -> Result<(), String> {
         landlock_abi: cage.landlock_abi,
     };
     let words = speak(cage, &plan).map_err(|error| format!("the helper does not run: {error}"))?;
-    let reports = words
-        .split(|byte| *byte == b'\n')
-        .filter_map(|line| serde_json::from_slice::<Report>(line).ok());
-    match reports.last() {
+    let mut lines = words.rsplit(|byte| *byte == b'\n');
+    match lines.find_map(|line| serde_json::from_slice::<Report>(line).ok()) {
         Some(Report::Exit(0)) => Ok(()),
         Some(Report::Failed(what) | Report::NotStarted(what)) => Err(what),
         Some(other) => Err(format!("a trial ended unexpectedly: {other:?}")),

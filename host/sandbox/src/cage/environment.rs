@@ -76,6 +76,7 @@ pub(super) fn inside(ground: &Ground, walls: Walls, given: &[(OsString, OsString
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

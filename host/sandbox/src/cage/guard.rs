@@ -157,6 +157,7 @@ pub(crate) fn is_git_control(name: &OsStr) -> bool {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -8,11 +8,13 @@ mod choose;
 mod environment;
 pub(crate) mod ground;
 pub(crate) mod guard;
+mod keeper;
 pub(crate) mod layout;
 pub(crate) mod limits;
 mod line;
 pub(crate) mod names;
 pub(crate) mod plan;
+pub(crate) mod proxy;
 mod run;
 mod spawn;
 
@@ -28,8 +30,10 @@ pub use ground::{PathError, Paths};
 pub use guard::GitAccess;
 pub use limits::Limits;
 pub use names::{home_controls, secrets};
+pub use proxy::hosts::{Hosts, NoHost};
 
 use ground::{Found, Ground};
+use keeper::Keeper;
 use plan::Walls;
 
 /// How a cage is built.
@@ -103,6 +107,7 @@ pub struct Cage {
     bubblewrap: Option<PathBuf>,
     landlock_abi: i64,
     lacks: Vec<String>,
+    keeper: Arc<Keeper>,
 }
 
 impl Cage {
@@ -233,6 +238,8 @@ pub struct Command {
     /// The whole environment; a later pair beats an earlier one of the same name.
     pub environment: Vec<(OsString, OsString)>,
     pub profile: Profile,
+    /// What it may reach through a proxy; by default nothing.
+    pub hosts: Hosts,
     pub limits: Limits,
     pub streams: Streams,
 }
@@ -273,6 +280,8 @@ pub enum CageError {
     NotStarted(String),
     #[error("the cage could not be built, so nothing ran: {0}")]
     Broken(String),
+    #[error("hosts can be reached from a full cage alone, and this one is degraded")]
+    NoNetwork,
     #[error("the helper of the cage does not start: {0}")]
     NoHelper(#[source] std::io::Error),
     #[error("the helper of the cage went away without a word; what it held is dead")]

@@ -142,6 +142,7 @@ pub(crate) fn frame(plan: &Plan) -> serde_json::Result<Vec<u8>> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

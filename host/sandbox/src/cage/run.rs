@@ -1,7 +1,7 @@
 //! Runs one command in a cage: passes its output on as it comes, and ends it when it must.
 
 use std::io::PipeReader;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
 use tokio::io::AsyncReadExt;
@@ -12,7 +12,8 @@ use tokio::time::{Instant, sleep_until, timeout};
 use super::environment;
 use super::layout;
 use super::line::{Line, Word};
-use super::plan::{self, Network, Plan, Program, Report};
+use super::plan::{self, Network, Plan, Program, Report, Walls};
+use super::proxy::{self, Proxy};
 use super::spawn::{self, Outputs};
 use super::{CageError, Command, Enclosure, Ended, GitAccess, How, Profile, Stream, Streams};
 
@@ -40,9 +41,10 @@ impl Enclosure {
         // A helper that is gone already is noticed below.
         let _ = running.line.send(&frame).await;
         let end = running.watch(command, deadline, sink).await;
-        let reaped = timeout(LAST_BREATH, running.child.wait()).await;
-        if reaped.is_err() {
-            let _ = running.child.start_kill();
+        if let Some(child) = &mut running.child
+            && timeout(LAST_BREATH, child.wait()).await.is_err()
+        {
+            let _ = child.start_kill();
         }
         self.judge(end, command)
     }
@@ -79,6 +81,11 @@ impl Enclosure {
             Profile::Workspace { git } => git,
         };
         let walls = self.cage.walls();
+        let network = match (command.hosts.is_empty(), walls) {
+            (true, _) => Network::None,
+            (false, Walls::Namespaces | Walls::Bubblewrap) => Network::Proxy(proxy::PORT),
+            (false, Walls::Kernel) => return Err(CageError::NoNetwork),
+        };
         let found = match command.profile {
             Profile::ReadOnly => super::Found::default(),
             Profile::Workspace { .. } => self.found(git),
@@ -90,7 +97,12 @@ impl Enclosure {
             &command.limits,
             walls,
         );
-        let environment = environment::inside(&self.ground, walls, &command.environment);
+        let mut environment = command.environment.clone();
+        if network != Network::None {
+            let variables = proxy::variables();
+            environment.extend(variables.into_iter().map(|(k, v)| (k.into(), v.into())));
+        }
+        let environment = environment::inside(&self.ground, walls, &environment);
         Ok(Plan {
             walls,
             program: Program {
@@ -105,7 +117,7 @@ impl Enclosure {
             guard: layout.guard,
             limits: command.limits,
             unreadable: self.ground.hidden.iter().map(Into::into).collect(),
-            network: Network::None,
+            network,
             landlock_abi: self.cage.landlock_abi,
         })
     }
@@ -124,16 +136,44 @@ impl Enclosure {
             output: writer.into(),
             errors: error_writer.into(),
         };
-        let ready = spawn::prepare(&self.cage, plan, outputs)?;
-        let child = tokio::process::Command::from(ready.command)
-            .spawn()
-            .map_err(CageError::NoHelper)?;
+        let (child, line) = self.helper(plan, outputs)?;
         Ok(Running {
             child,
-            line: Line::new(ready.line).map_err(CageError::NoHelper)?,
+            line: Line::new(line).map_err(CageError::NoHelper)?,
             output: Some(receiver(output)?),
             errors: errors.map(receiver).transpose()?,
         })
+    }
+}
+
+type Helper = (Option<Child>, std::os::unix::net::UnixStream);
+
+impl Enclosure {
+    /// From the keeper where there can be one, else a process of its own.
+    fn helper(&self, plan: &Plan, outputs: Outputs) -> Result<Helper, CageError> {
+        match plan.walls {
+            Walls::Namespaces | Walls::Kernel => {
+                let (line, theirs) =
+                    std::os::unix::net::UnixStream::pair().map_err(CageError::NoHelper)?;
+                let files = [
+                    theirs.as_fd(),
+                    outputs.output.as_fd(),
+                    outputs.errors.as_fd(),
+                ];
+                let keeper = &self.cage.keeper;
+                keeper
+                    .ask(&self.cage.helper, files)
+                    .map_err(CageError::NoHelper)?;
+                Ok((None, line))
+            }
+            Walls::Bubblewrap => {
+                let ready = spawn::prepare(&self.cage, plan, outputs)?;
+                let child = tokio::process::Command::from(ready.command)
+                    .spawn()
+                    .map_err(CageError::NoHelper)?;
+                Ok((Some(child), ready.line))
+            }
+        }
     }
 }
 
@@ -142,7 +182,8 @@ fn receiver(pipe: PipeReader) -> Result<Receiver, CageError> {
 }
 
 struct Running {
-    child: Child,
+    /// Where the keeper did not start it. Everything ends when the line is closed.
+    child: Option<Child>,
     line: Line,
     output: Option<Receiver>,
     errors: Option<Receiver>,
@@ -169,6 +210,7 @@ impl Running {
     ) -> End {
         let mut end = End::default();
         let mut is_open = true;
+        let mut proxy = None;
         let mut deadline = deadline;
         let (mut out, mut err) = (vec![0; CHUNK], vec![0; CHUNK]);
         while is_open || self.output.is_some() || self.errors.is_some() {
@@ -179,15 +221,20 @@ impl Running {
                     match word {
                         Word::Report(Report::Refused(what)) => end.refused.push(what),
                         Word::Report(report) => end.report = Some(report),
-                        Word::Listener(_) => {}
-                        Word::End => is_open = false,
+                        Word::Listener(socket) => {
+                            // Without it the command has no network, which is safe.
+                            proxy = Proxy::start(socket, command.hosts.clone()).ok();
+                        }
+                        Word::End => {
+                            is_open = false;
+                            drop(proxy.take());
+                        }
                     }
                     None
                 }
                 () = sleep_until(deadline) => {
                     if end.stopped.is_some() {
-                        // It was told, and did not go: the hard way.
-                        let _ = self.child.start_kill();
+                        // It was told and did not go: something in the kernel holds it.
                         return end;
                     }
                     end.stopped = Some(How::TimedOut);

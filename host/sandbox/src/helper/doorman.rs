@@ -127,7 +127,8 @@ impl<'a> Doorman<'a> {
                 return Err(Answer::GoOn);
             }
             let kind = open::kind(spot.folder.as_fd(), &spot.name);
-            let passed = flags & PASSED | libc::O_NOFOLLOW;
+            // Should it become a pipe meanwhile, nothing must wait for its other end.
+            let passed = flags & PASSED | libc::O_NOFOLLOW | libc::O_NONBLOCK;
             let opened = match kind {
                 Err(error) if is(&error, libc::ENOENT) && is_new => {
                     self.check(Act::Make, &spot)?;
@@ -154,6 +155,7 @@ impl<'a> Doorman<'a> {
             };
             match opened {
                 Ok(file) => {
+                    open::settle(file.as_fd(), flags).map_err(|error| failed(&error))?;
                     return Ok(Answer::File {
                         file,
                         close_on_exec,

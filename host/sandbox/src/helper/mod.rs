@@ -11,6 +11,7 @@ mod doorman;
 mod fences;
 mod filter;
 mod inner;
+mod keeper;
 mod outer;
 mod report;
 mod resolve;
@@ -20,14 +21,21 @@ use std::ffi::OsStr;
 
 /// The first argument that makes a program the helper.
 pub(crate) const ASKED: &str = "--toolbay-cage-helper";
+/// The second one, for a helper that stays and forks.
+pub(crate) const KEEP: &str = "keep";
 
 /// Becomes the helper if this program was started as one, and then never returns.
 ///
 /// A program that wants cages calls this first in its `main`: before any thread, before
 /// arguments are read.
 pub fn main_if_asked() {
-    if std::env::args_os().nth(1).as_deref() == Some(OsStr::new(ASKED)) {
-        outer::run();
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().as_deref() != Some(OsStr::new(ASKED)) {
+        return;
+    }
+    match arguments.next() {
+        Some(word) if word == KEEP => keeper::run(),
+        _ => outer::run(),
     }
 }
 

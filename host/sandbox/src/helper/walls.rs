@@ -120,9 +120,9 @@ fn devices_of_our_own(devices: &[OwnedFd], bytes: u64) -> Result<(), String> {
         fs::create_dir(dev.join("shm"))?;
         mount::memory(&dev.join("shm"), "1777", bytes, 1 << 16)?;
         fs::write(NO_FILE, "")?;
-        fs::set_permissions(NO_FILE, fs::Permissions::from_mode(0))?;
+        fs::set_permissions(NO_FILE, fs::Permissions::from_mode(0o0))?;
         fs::create_dir(NO_FOLDER)?;
-        fs::set_permissions(NO_FOLDER, fs::Permissions::from_mode(0))?;
+        fs::set_permissions(NO_FOLDER, fs::Permissions::from_mode(0o0))?;
         mount::seal(dev, 0)
     };
     make().during("making /dev")

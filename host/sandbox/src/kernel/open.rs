@@ -62,6 +62,25 @@ pub(crate) fn at(
     Ok(unsafe { OwnedFd::from_raw_fd(fd as i32) })
 }
 
+/// Makes sure that an open file is a plain one, and that it waits if `flags` say so.
+pub(crate) fn settle(file: BorrowedFd<'_>, flags: i32) -> Result<()> {
+    // SAFETY: all zeroes is a valid value of this plain structure.
+    let mut found: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: the structure lives through the call.
+    checked(unsafe { libc::fstat(file.as_raw_fd(), &raw mut found) }.into())?;
+    if found.st_mode & libc::S_IFMT != libc::S_IFREG {
+        return Err(std::io::Error::from_raw_os_error(libc::EACCES));
+    }
+    if flags & libc::O_NONBLOCK == 0 {
+        // SAFETY: take no pointers.
+        let now = checked(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFL) }.into())?;
+        let waits = now as i32 & !libc::O_NONBLOCK;
+        // SAFETY: see above.
+        checked(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, waits) }.into())?;
+    }
+    Ok(())
+}
+
 /// What kind of thing a name is, without following it: the file type bits of its mode.
 pub(crate) fn kind(folder: BorrowedFd<'_>, name: &CStr) -> Result<u32> {
     // SAFETY: all zeroes is a valid value of this plain structure.

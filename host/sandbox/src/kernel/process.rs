@@ -252,6 +252,19 @@ pub(crate) fn drain(signals: BorrowedFd<'_>) {
     };
 }
 
+/// Ended children need not be waited for.
+pub(crate) fn leave_children_to_the_kernel() {
+    // SAFETY: ignoring a signal runs no code of ours.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
+}
+
+/// Closes every descriptor from this number on. Only where nobody owns one any more.
+pub(crate) fn close_from_now(first: u32) -> Result<()> {
+    // SAFETY: takes no pointers; the callers have let go of all that is closed.
+    checked(unsafe { libc::syscall(libc::SYS_close_range, first, u32::MAX, 0) })?;
+    Ok(())
+}
+
 /// No descriptor from this number on reaches the next program.
 pub(crate) fn close_from(first: u32) -> Result<()> {
     const CLOSE_ON_EXEC: libc::c_uint = 4;

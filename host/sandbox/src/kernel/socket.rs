@@ -57,6 +57,68 @@ pub(crate) fn send_file(socket: BorrowedFd<'_>, byte: u8, file: BorrowedFd<'_>) 
     Ok(())
 }
 
+/// Sends one byte, and with it the three files that a helper starts with.
+pub(crate) fn send_files(socket: BorrowedFd<'_>, files: [BorrowedFd<'_>; 3]) -> Result<()> {
+    let byte = 0_u8;
+    let mut content = libc::iovec {
+        iov_base: (&raw const byte).cast_mut().cast(),
+        iov_len: 1,
+    };
+    let mut envelope = [0_u64; ENVELOPE / 8];
+    // SAFETY: as in `send_file`, with room for three descriptors.
+    unsafe {
+        let mut message: libc::msghdr = std::mem::zeroed();
+        message.msg_iov = &raw mut content;
+        message.msg_iovlen = 1;
+        message.msg_control = envelope.as_mut_ptr().cast();
+        message.msg_controllen = libc::CMSG_SPACE(12) as _;
+        let header = libc::CMSG_FIRSTHDR(&raw const message);
+        (*header).cmsg_level = libc::SOL_SOCKET;
+        (*header).cmsg_type = libc::SCM_RIGHTS;
+        (*header).cmsg_len = libc::CMSG_LEN(12) as _;
+        libc::CMSG_DATA(header)
+            .cast::<[i32; 3]>()
+            .write_unaligned(files.map(|file| file.as_raw_fd()));
+        let flags = libc::MSG_NOSIGNAL;
+        checked(libc::sendmsg(socket.as_raw_fd(), &raw const message, flags) as libc::c_long)?;
+    }
+    Ok(())
+}
+
+/// The other end of `send_files`; `None` when the line is closed.
+pub(crate) fn receive_files(socket: BorrowedFd<'_>) -> Result<Option<[OwnedFd; 3]>> {
+    let mut byte = 0_u8;
+    let mut content = libc::iovec {
+        iov_base: (&raw mut byte).cast(),
+        iov_len: 1,
+    };
+    let mut envelope = [0_u64; ENVELOPE / 8];
+    // SAFETY: as in `send_files`; descriptors that arrive are ours alone.
+    unsafe {
+        let mut message: libc::msghdr = std::mem::zeroed();
+        message.msg_iov = &raw mut content;
+        message.msg_iovlen = 1;
+        message.msg_control = envelope.as_mut_ptr().cast();
+        message.msg_controllen = libc::CMSG_SPACE(12) as _;
+        let flags = libc::MSG_CMSG_CLOEXEC;
+        let count =
+            checked(libc::recvmsg(socket.as_raw_fd(), &raw mut message, flags) as libc::c_long)?;
+        if count == 0 {
+            return Ok(None);
+        }
+        let header = libc::CMSG_FIRSTHDR(&raw const message);
+        let are_files = !header.is_null()
+            && (*header).cmsg_level == libc::SOL_SOCKET
+            && (*header).cmsg_type == libc::SCM_RIGHTS
+            && (*header).cmsg_len as usize == libc::CMSG_LEN(12) as usize;
+        if !are_files {
+            return Err(Error::other("a message without its three files"));
+        }
+        let numbers = libc::CMSG_DATA(header).cast::<[i32; 3]>().read_unaligned();
+        Ok(Some(numbers.map(|number| OwnedFd::from_raw_fd(number))))
+    }
+}
+
 /// What came with a message: some bytes, and perhaps a file.
 pub(crate) fn receive(
     socket: BorrowedFd<'_>,

@@ -103,7 +103,7 @@ fn commands_in_a_row_leak_nothing() {
         assert_eq!(before.mounts, after.mounts);
         assert_eq!(before.cgroups, after.cgroups);
         assert_eq!(before.files_in_tmp, after.files_in_tmp);
-        assert_eq!(processes_with("sleep\0100000"), 0);
+        assert_eq!(processes_with("sleep\x00100000"), 0);
         assert_eq!(names, names_in(&world.project()));
     }
 }

@@ -34,8 +34,8 @@ mod linux {
     use std::time::Duration;
 
     use toolbay_sandbox::cage::{
-        Command, Demands, GitAccess, How, Kind, Limits, Paths, Profile, Stream, Streams, Strength,
-        choose, home_controls, secrets,
+        Command, Demands, GitAccess, Hosts, How, Kind, Limits, Paths, Profile, Stream, Streams,
+        Strength, choose, home_controls, secrets,
     };
 
     /// The cage did not stand: told apart from all that commands usually answer.
@@ -76,6 +76,7 @@ mod linux {
         let mut limits = Limits::default();
         let mut environment = Vec::new();
         let mut folder = None;
+        let mut hosts = Vec::new();
         loop {
             let option = text(next("the command")?)?;
             if option == "--" {
@@ -93,6 +94,7 @@ mod linux {
                     paths.deny_read.extend(secrets(Some(&home)));
                     paths.protect.extend(home_controls(&home));
                 }
+                "--host" => hosts.push(text(value)?),
                 "--cwd" => folder = Some(PathBuf::from(value)),
                 "--time" => {
                     let time = text(value)?.parse().map_err(|_| "no number")?;
@@ -116,6 +118,8 @@ mod linux {
                 .unwrap_or_else(|| "/".into()),
             environment,
             profile,
+            hosts: Hosts::new(hosts.iter().map(String::as_str), [])
+                .map_err(|error| error.to_string())?,
             limits,
             streams: Streams::Apart,
         };
