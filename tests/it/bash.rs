@@ -188,3 +188,69 @@ fn assert_no_process(wanted: &str) {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
 }
+
+/// The validator fooled: a script that writes, run as one that was judged to only read.
+#[tokio::test]
+async fn a_read_only_run_changes_nothing_whatever_the_script_does() {
+    use std::sync::Arc;
+
+    use toolbay_cli::caged::{CageSetting, Caged, Helper, Sandbox, TaskTable};
+    use toolbay_contract::{CommandRun, OnOutput, Shell};
+
+    let project = Project::new();
+    project.file("a.txt", "one\n");
+    let root = project.root();
+    let caged = Caged::new(
+        CageSetting {
+            roots: vec![root.clone()],
+            home: None,
+            own: Vec::new(),
+            helper: Helper::At(toolbay_tests::program()),
+            sandbox: Sandbox {
+                git_writes: true,
+                allow_write: vec![root.clone()],
+                ..Sandbox::default()
+            },
+            environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
+        },
+        Arc::new(TaskTable::default()),
+    );
+    let run = |script: &str, read_only| CommandRun {
+        script: script.into(),
+        cwd: Some(root.clone()),
+        timeout: None,
+        sandboxed: true,
+        read_only,
+        on_output: OnOutput(Arc::new(|_| {})),
+    };
+    for script in [
+        "echo two > a.txt",
+        "rm a.txt",
+        "touch new",
+        "chmod 777 a.txt",
+        "mv a.txt b.txt",
+        "ln a.txt c.txt",
+        "git init -q .",
+        "python3 -c \"open('new', 'w')\"",
+        "truncate -s 0 a.txt",
+        "touch -d 2001-01-01 a.txt",
+    ] {
+        let before = std::fs::metadata(root.join("a.txt")).unwrap();
+        let exit = caged.run(run(script, true)).await.unwrap();
+        assert_ne!(exit.code, 0, "{script}");
+        let after = std::fs::metadata(root.join("a.txt")).unwrap();
+        assert_eq!(
+            before.modified().unwrap(),
+            after.modified().unwrap(),
+            "{script}"
+        );
+        assert_eq!(before.permissions(), after.permissions(), "{script}");
+        let text = std::fs::read_to_string(root.join("a.txt")).unwrap();
+        assert_eq!(text, "one\n", "{script}");
+        assert_eq!(std::fs::read_dir(&root).unwrap().count(), 1, "{script}");
+    }
+    // The same with leave to write does what it says: the test can fail.
+    let exit = caged.run(run("touch new", false)).await.unwrap();
+    assert_eq!(exit.code, 0, "{exit:?}");
+    assert!(root.join("new").exists());
+}

@@ -15,10 +15,12 @@ use std::time::Duration;
 use tokio::sync::OnceCell;
 use toolbay_contract::{CommandExit, CommandRun, HostFailure, PowerFuture, Shell};
 use toolbay_sandbox::cage::{
-    self, Command, Demands, Enclosure, GitAccess, How, Limits, Paths, Profile, Streams, Strength,
+    self, Command, Demands, Enclosure, GitAccess, Hosts, How, Limits, Paths, Profile, Streams,
+    Strength,
 };
 
 pub use tasks::TaskTable;
+pub use toolbay_sandbox::cage::Helper;
 
 use script::Script;
 
@@ -37,6 +39,8 @@ pub struct CageSetting {
     pub home: Option<PathBuf>,
     /// Our own state, cache and settings.
     pub own: Vec<PathBuf>,
+    /// Who builds the walls.
+    pub helper: Helper,
     pub sandbox: Sandbox,
     /// The variables of the host, of which commands see few.
     pub environment: Vec<(OsString, OsString)>,
@@ -52,6 +56,9 @@ pub struct Sandbox {
     pub deny_read: Vec<PathBuf>,
     /// Commands may commit, branch and the like.
     pub git_writes: bool,
+    /// Hosts that commands may reach, unless they only read.
+    pub allowed_hosts: Vec<String>,
+    pub denied_hosts: Vec<String>,
 }
 
 /// Runs commands in cages.
@@ -116,6 +123,7 @@ impl Caged {
                 true => Profile::ReadOnly,
                 false => Profile::Workspace { git },
             },
+            hosts: self.hosts(run.read_only)?,
             limits: Limits {
                 time,
                 output: MOST_OUTPUT,
@@ -124,6 +132,22 @@ impl Caged {
             streams: Streams::Together,
         };
         Ok((enclosure, command, script))
+    }
+
+    /// What may be reached: a call that only reads could still tell others what it has read.
+    fn hosts(&self, read_only: bool) -> Result<Hosts, HostFailure> {
+        if read_only {
+            return Ok(Hosts::default());
+        }
+        let Sandbox {
+            allowed_hosts,
+            denied_hosts,
+            ..
+        } = &self.setting.sandbox;
+        let allowed = allowed_hosts.iter().map(String::as_str);
+        let denied = denied_hosts.iter().map(String::as_str);
+        Hosts::new(allowed, denied)
+            .map_err(|error| HostFailure::Failed(format!("`sandbox` in the settings: {error}")))
     }
 
     async fn run_to_its_end(&self, run: CommandRun) -> Result<CommandExit, HostFailure> {
@@ -220,6 +244,7 @@ fn enclose(setting: &CageSetting) -> Result<Enclosure, String> {
             true => Strength::Degraded,
             false => Strength::Full,
         },
+        helper: setting.helper.clone(),
         ..Demands::default()
     };
     let cage = cage::choose(&demands).map_err(|why| {

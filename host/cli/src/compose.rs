@@ -14,6 +14,7 @@ use toolbay_dispatch::{
 };
 use toolbay_policy::{Managed, Policy, Trust, Why};
 use toolbay_runtime::{Limits, OnCompile, Plugin, Runtime, RuntimeOptions, Source, digest};
+use toolbay_sandbox::cage::Helper;
 
 use crate::args::Common;
 use crate::audit::Events;
@@ -145,6 +146,7 @@ impl Bay {
                 roots: roots.clone(),
                 home: places.home.clone(),
                 own: vec![places.state.clone(), places.cache.clone()],
+                helper: Helper::ThisProgram,
                 sandbox: settings.sandbox.clone(),
                 environment: all_variables(),
             },

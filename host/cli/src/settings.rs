@@ -291,11 +291,27 @@ impl Settings {
             // The owner's forced cage is a full one, whatever others would accept.
             self.sandbox.degraded_will_do |= sandbox.degraded && !self.managed.forced_sandbox;
             self.sandbox.git_writes |= sandbox.git_writes;
+            self.sandbox.denied_hosts.extend(sandbox.denied_hosts);
+            for host in sandbox.allowed_hosts {
+                self.allow_host(host, &name);
+            }
             self.sandbox.allow_write.extend(all(sandbox.allow_write));
             self.sandbox.allow_read.extend(all(sandbox.allow_read));
             self.sandbox.deny_read.extend(all(sandbox.deny_read));
         }
         Ok(())
+    }
+
+    /// A host that the owner of the machine has not on its list stays out of reach.
+    fn allow_host(&mut self, host: String, file: &str) {
+        let probe = match host.strip_prefix("*.") {
+            Some(rest) => format!("any.{rest}"),
+            None => host.clone(),
+        };
+        match self.managed.permits_host(&probe) {
+            Ok(()) => self.sandbox.allowed_hosts.push(host),
+            Err(refusal) => self.problems.push(format!("{file}: {refusal}")),
+        }
     }
 
     fn take_audit(&mut self, audit: raw::RawAudit) {

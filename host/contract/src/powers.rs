@@ -54,9 +54,11 @@ pub struct CommandRun {
     pub on_output: OnOutput,
 }
 
+type Look = dyn Fn(&[u8]) + Send + Sync;
+
 /// Whoever looks at output while a command runs.
 #[derive(Clone)]
-pub struct OnOutput(pub Arc<dyn Fn(&[u8]) + Send + Sync>);
+pub struct OnOutput(pub Arc<Look>);
 
 impl fmt::Debug for OnOutput {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -66,6 +66,9 @@ pub(super) struct RawSandbox {
     pub(super) deny_read: Vec<PathBuf>,
     /// Commands may commit, branch and the like.
     pub(super) git_writes: bool,
+    /// Hosts that commands may reach, such as `docs.example` or `*.example`.
+    pub(super) allowed_hosts: Vec<String>,
+    pub(super) denied_hosts: Vec<String>,
 }
 
 /// The log of decisions and calls.
