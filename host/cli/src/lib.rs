@@ -17,6 +17,7 @@ pub mod places;
 pub mod prompt;
 pub mod session_file;
 pub mod settings;
+pub mod settings_file;
 pub mod spinner;
 pub mod style;
 pub mod tour;
