@@ -17,6 +17,8 @@ mod file_tools;
 mod guests;
 // Runs the program, for the tests above.
 mod program;
+// Questions at a terminal.
+mod prompt;
 // Turns over the line protocol.
 mod run;
 // Search results are those of ripgrep.

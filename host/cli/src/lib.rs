@@ -10,6 +10,7 @@ pub mod audit;
 pub mod builtin;
 pub mod commands;
 pub mod compose;
+pub mod interrupt;
 pub mod log;
 #[cfg(feature = "otlp")]
 mod otlp;
