@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use self::pty::{Pty, Started};
 use crate::program::Project;
+use crate::run::with_rogue;
 
 /// Where the person types.
 const ALLOW: &str = "Allow it? [y/a/n/v/?] ";
@@ -193,10 +194,29 @@ fn an_interrupt_is_a_no_and_ends_the_program() {
 }
 
 #[test]
+fn an_interrupt_ends_a_call_that_runs() {
+    let project = Project::new();
+    let plugin = with_rogue(&project);
+    let input = json!({"act": "sleep", "ms": 600_000}).to_string();
+    let args = [
+        "call", "Rogue", &input, "--plugin", &plugin, "--ask", "Rogue",
+    ];
+    let mut started = Started::new(&project, Pty::new(80), &args);
+    started.pty.until("Allow it? [y/");
+    started.pty.type_in("y\n");
+    // The sign of life comes when it has run for a while.
+    started.pty.until(" Rogue ");
+    started.pty.type_in("\u{3}");
+    let (code, screen) = started.end();
+    assert_eq!(code, Some(130), "{screen}");
+    assert!(screen.contains("cancelled"), "{screen}");
+}
+
+#[test]
 fn a_call_that_ends_withdraws_its_question() {
     let project = Project::new();
     // Long enough for the question to be there, whatever else the machine does.
-    let mut started = write(&project, Pty::new(80), &["--timeout", "4000"], "x");
+    let mut started = write(&project, Pty::new(80), &["--timeout", "6000"], "x");
     started.pty.until(ALLOW);
     started.pty.type_in("y");
     started.pty.until("The question is withdrawn");

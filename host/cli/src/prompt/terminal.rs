@@ -192,20 +192,23 @@ impl Talk {
                     // Half an answer is not left for whoever reads next.
                     forget_typed(self.ends.input());
                     let note = "The question is withdrawn: the call has ended.";
-                    self.ends.show(&format!("\n{}\n", self.style.warn(note)))?;
+                    self.ends.show("\n")?;
+                    self.tell(&self.style.warn(note))?;
                     return Ok(nobody());
                 }
             };
             match choices::read(asked, &line, &self.question, &self.saved) {
                 Next::Done(answer) => return Ok(answer),
                 Next::Ask(next) => asked = next,
-                Next::Tell(text) => {
-                    let lines = wrap(&text, width(self.ends.input())).join("\n");
-                    self.ends.show(&format!("{lines}\n"))?;
-                }
+                Next::Tell(text) => self.tell(&text)?,
                 Next::ShowAll => self.ends.show(&self.card(Extent::Whole))?,
             }
         }
+    }
+
+    fn tell(&self, text: &str) -> std::io::Result<()> {
+        let lines = wrap(text, width(self.ends.input())).join("\n");
+        self.ends.show(&format!("{lines}\n"))
     }
 
     /// The card for the terminal as wide as it is now, on a line of its own.

@@ -119,3 +119,9 @@ fn added_array(parent: &CstObject, name: &str) -> anyhow::Result<CstArray> {
 fn is_spread(children: &[CstNode]) -> bool {
     children.iter().any(CstNode::is_newline)
 }
+
+/// Whether the parser that edits can make sense of a text with a value in it.
+#[cfg(test)]
+pub(super) fn others_read(text: &str) -> bool {
+    CstRootNode::parse(text, &READ).is_ok_and(|root| root.value().is_some())
+}

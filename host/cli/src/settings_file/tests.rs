@@ -332,3 +332,34 @@ fn writers_at_once_lose_nothing() {
         1
     );
 }
+
+/// Two readers that know nothing of each other agree on what is a settings file.
+#[test]
+fn comments_are_read_as_others_read_them() {
+    const PIECES: [&str; 18] = [
+        "{", "}", "[", "]", ",", ",", ":", "\"a\"", "\"/*\"", "1", "null", " ", "\n", "// c\n",
+        "/* c */", "/", "*", "\"\\\"\"",
+    ];
+    let mut state = 1_u64;
+    let mut random = move || {
+        // Numerical Recipes' generator: the same texts on every machine.
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize
+    };
+    let mut good = 0;
+    for _ in 0..200_000 {
+        let text: String = (0..1 + random() % 9)
+            .map(|_| PIECES[random() % PIECES.len()])
+            .collect();
+        let ours = read_jsonc(&text).map(|json| {
+            assert_eq!(json.len(), text.len(), "{text:?}");
+            serde_json::from_str::<serde_json::Value>(&json).is_ok()
+        });
+        let ours = ours.unwrap_or(false);
+        assert_eq!(ours, edit::others_read(&text), "{text:?}");
+        good += usize::from(ours);
+    }
+    assert!(good > 1_000, "only {good} texts were worth reading");
+}
