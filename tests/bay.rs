@@ -127,6 +127,12 @@ impl TestBay {
         self
     }
 
+    /// Who is asked.
+    pub fn asks(mut self, approver: Arc<dyn Approver>) -> Self {
+        self.approver = approver;
+        self
+    }
+
     /// Everybody who is asked says yes.
     pub fn says_yes(mut self) -> Self {
         self.approver = Arc::new(Always(Answer::Yes));

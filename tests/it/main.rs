@@ -21,6 +21,8 @@ mod guests;
 mod policy;
 // Runs the program, for the tests above.
 mod program;
+// Questions at a terminal.
+mod prompt;
 // Turns over the line protocol.
 mod run;
 // Search results are those of ripgrep.

@@ -2,6 +2,7 @@
 //! colours asked for, nobody to answer questions.
 
 use std::fmt::Debug;
+use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -116,6 +117,25 @@ impl Project {
         command.spawn().unwrap()
     }
 
+    /// Starts the program in a terminal that becomes its own, as a shell would.
+    pub fn spawn_in(&self, terminal: &File, args: &[&str]) -> Child {
+        let end = || Stdio::from(terminal.try_clone().unwrap());
+        // The program becomes the first one of a session of its own, so that the terminal sends
+        // it the signals of its keys.
+        let mut command = start("setsid".as_ref());
+        command
+            .arg("-c")
+            .arg(toolbay_tests::program())
+            .args(args)
+            .current_dir(self.folder.path())
+            .envs(self.environment())
+            .env("TERM", "xterm")
+            .stdin(end())
+            .stdout(end())
+            .stderr(end());
+        command.spawn().unwrap()
+    }
+
     /// The variables that say whose project it is.
     pub fn environment(&self) -> [(&'static str, PathBuf); 4] {
         [
@@ -189,10 +209,15 @@ impl Debug for Ran {
 
 // A test of the program has to start it.
 #[allow(clippy::disallowed_methods)]
-fn command() -> Command {
-    let mut command = Command::new(toolbay_tests::program());
+fn start(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.env_clear();
     command
-        .env_clear()
+}
+
+fn command() -> Command {
+    let mut command = start(&toolbay_tests::program());
+    command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());

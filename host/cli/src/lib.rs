@@ -12,6 +12,7 @@ pub mod caged;
 pub mod classifier;
 pub mod commands;
 pub mod compose;
+pub mod interrupt;
 pub mod log;
 #[cfg(feature = "otlp")]
 mod otlp;
@@ -19,6 +20,7 @@ pub mod places;
 pub mod prompt;
 pub mod session_file;
 pub mod settings;
+pub mod settings_file;
 pub mod spinner;
 pub mod style;
 pub mod tour;

@@ -15,11 +15,19 @@ const FRAMES: [char; 8] = ['⣾', '⣽', '⣻', '⢿', '⡿', '⣟', '⣯', '⣷
 /// Somebody is being asked something on the same lines.
 static ASKING: AtomicBool = AtomicBool::new(false);
 
+/// Its line is on the screen.
+static SPINNING: AtomicBool = AtomicBool::new(false);
+
 /// Keeps the spinner quiet while a question stands on the screen.
 pub struct Quiet(());
 
 impl Quiet {
     pub fn please() -> Self {
+        // A line that is being drawn is finished first.
+        let mut err = std::io::stderr().lock();
+        if SPINNING.swap(false, Ordering::AcqRel) {
+            let _ = write!(err, "\r\u{1b}[K");
+        }
         ASKING.store(true, Ordering::Release);
         Self(())
     }
@@ -55,6 +63,7 @@ impl Drop for Spinner {
             task.abort();
         }
         if self.shown.load(Ordering::Acquire) {
+            SPINNING.store(false, Ordering::Release);
             eprint!("\r\u{1b}[K");
         }
     }
@@ -64,14 +73,20 @@ async fn spin(label: &str, shown: &AtomicBool) {
     let started = Instant::now();
     tokio::time::sleep(PATIENCE).await;
     for frame in 0.. {
-        if !ASKING.load(Ordering::Acquire) {
-            shown.store(true, Ordering::Release);
-            eprint!("\r{}\u{1b}[K", line(frame, label, started.elapsed()));
-            // A sign of life that cannot be shown is none; the work goes on.
-            let _ = std::io::stderr().flush();
-        }
+        draw(frame, label, started.elapsed(), shown);
         tokio::time::sleep(FRAME).await;
     }
+}
+
+fn draw(frame: usize, label: &str, elapsed: Duration, shown: &AtomicBool) {
+    let mut err = std::io::stderr().lock();
+    if ASKING.load(Ordering::Acquire) {
+        return;
+    }
+    shown.store(true, Ordering::Release);
+    SPINNING.store(true, Ordering::Release);
+    // A sign of life that cannot be shown is none; the work goes on.
+    let _ = write!(err, "\r{}\u{1b}[K", line(frame, label, elapsed)).and_then(|()| err.flush());
 }
 
 fn line(frame: usize, label: &str, elapsed: Duration) -> String {

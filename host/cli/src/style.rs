@@ -25,6 +25,9 @@ impl Style {
 
     pub const PLAIN: Self = Self { colour: false };
 
+    #[cfg(test)]
+    pub const COLOURED: Self = Self { colour: true };
+
     fn paint(self, code: &str, text: &str) -> String {
         if self.colour && !text.is_empty() {
             format!("\u{1b}[{code}m{text}\u{1b}[0m")

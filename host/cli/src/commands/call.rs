@@ -13,6 +13,7 @@ use toolbay_dispatch::ToolResult;
 use super::{CALL_FAILED, open_with, print_json, print_line, tell_problems, whoever_is_there};
 use crate::args::Common;
 use crate::compose::{Bay, Wishes};
+use crate::interrupt;
 use crate::places::Places;
 use crate::session_file::{SessionFile, fresh, new_name};
 use crate::spinner::Spinner;
@@ -43,7 +44,7 @@ pub(super) async fn run(common: Common, call: Call) -> anyhow::Result<ExitCode> 
     };
     let kill = KillSwitch::new();
     let wishes = Wishes {
-        approver: whoever_is_there(),
+        approver: whoever_is_there(&common)?,
         session_id: name,
         is_logged: true,
         session_folder: file.as_ref().map(|file| file.folder().to_path_buf()),
@@ -63,6 +64,8 @@ pub(super) async fn run(common: Common, call: Call) -> anyhow::Result<ExitCode> 
         name: call.name,
         input: input.clone(),
     };
+    // Not before: nothing earlier would notice.
+    interrupt::heed(kill.clone());
     let spinner = Spinner::start(block.name.clone());
     let result = bay.dispatch.run(block, kill.below()).await;
     drop(spinner);

@@ -23,12 +23,11 @@ use toolbay_dispatch::{Approver, Nobody};
 use toolbay_runtime::{CompileNotice, OnCompile};
 
 use crate::args::{Args, Command, Common};
-use crate::compose::{Bay, Ingredients, Wishes};
-use crate::log;
+use crate::compose::{Bay, Ingredients, Wishes, working_directory};
 use crate::places::Places;
-use crate::prompt::{Terminal, somebody_is_there};
-use crate::session_file;
+use crate::prompt::{SavedIn, Terminal, somebody_is_there};
 use crate::style::Style;
+use crate::{interrupt, log, session_file};
 
 /// The tool ran and failed, or was refused.
 const CALL_FAILED: u8 = 1;
@@ -47,7 +46,7 @@ pub fn run(args: Args) -> ExitCode {
     take_all_file_handles();
     let code = exit_code(start(args));
     logging.finish();
-    code
+    interrupt::exit_code().unwrap_or(code)
 }
 
 fn exit_code(ended: anyhow::Result<ExitCode>) -> ExitCode {
@@ -138,18 +137,18 @@ fn take_all_file_handles() {
 /// Opens a session for a command: asks at the terminal if somebody is there.
 async fn open(common: Common, session: Session, kill: KillSwitch) -> anyhow::Result<Bay> {
     let wishes = Wishes {
-        approver: whoever_is_there(),
+        approver: whoever_is_there(&common)?,
         ..Wishes::default()
     };
     open_with(common, session, kill, wishes).await
 }
 
-fn whoever_is_there() -> Arc<dyn Approver> {
-    if somebody_is_there() {
-        Arc::new(Terminal::default())
-    } else {
-        Arc::new(Nobody)
+fn whoever_is_there(common: &Common) -> anyhow::Result<Arc<dyn Approver>> {
+    if !somebody_is_there() {
+        return Ok(Arc::new(Nobody));
     }
+    let saved = SavedIn::of(&working_directory(common)?, &Places::from_environment()?);
+    Ok(Arc::new(Terminal::new(saved)))
 }
 
 async fn open_with(
