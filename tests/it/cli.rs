@@ -140,7 +140,7 @@ fn limits_in_the_settings_hold_for_the_tool_they_name() {
     let call = ["call", "Read", "{\"file_path\": \"a.txt\"}"];
     project.run(&call).exits(0);
     let limits = "{\"limits\": {\"Read\": {\"output-bytes\": 100}}}";
-    project.file(".toolbay/settings.json", limits);
+    std::fs::write(project.user_settings(), limits).unwrap();
     project
         .run(&call)
         .exits(1)

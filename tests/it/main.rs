@@ -15,6 +15,8 @@ mod cli;
 mod file_tools;
 // Components that misbehave, each in its own way.
 mod guests;
+// Who may allow what.
+mod policy;
 // Runs the program, for the tests above.
 mod program;
 // Questions at a terminal.

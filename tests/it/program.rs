@@ -67,6 +67,18 @@ impl Project {
         folder.join("settings.json")
     }
 
+    /// The file of the machine's owner, in a folder of its own.
+    pub fn managed_settings(&self) -> PathBuf {
+        let folder = self.home.path().join("etc");
+        std::fs::create_dir_all(&folder).unwrap();
+        folder.join("managed-settings.json")
+    }
+
+    /// The folder of the audit log.
+    pub fn audit_log(&self) -> PathBuf {
+        self.place("state").join("toolbay/audit")
+    }
+
     /// Where the program keeps compiled components.
     pub fn cache(&self) -> PathBuf {
         self.place("cache").join("toolbay/compiled")
@@ -125,11 +137,15 @@ impl Project {
     }
 
     /// The variables that say whose project it is.
-    pub fn environment(&self) -> [(&'static str, PathBuf); 3] {
+    pub fn environment(&self) -> [(&'static str, PathBuf); 4] {
         [
             ("HOME", self.home.path().to_path_buf()),
             ("XDG_CACHE_HOME", self.place("cache")),
             ("XDG_STATE_HOME", self.place("state")),
+            (
+                "TOOLBAY_MANAGED_SETTINGS",
+                self.home.path().join("etc/managed-settings.json"),
+            ),
         ]
     }
 

@@ -1,6 +1,7 @@
 //! The log as a session sees it: events go in, and a full disk is never kept quiet about.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -35,6 +36,25 @@ pub enum Trouble {
     Over { lost: u64 },
     /// What was written may not survive a loss of power.
     NotOnDisk { reason: String },
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Started { reason, on_full } => {
+                let then = match on_full {
+                    OnFull::Stop => "no call runs until it can be written",
+                    OnFull::GoOn => "calls go on without it, and what is lost is counted",
+                };
+                write!(out, "{reason}; {then}")
+            }
+            Self::Over { lost: 0 } => out.write_str("it is written again; nothing was lost"),
+            Self::Over { lost } => write!(out, "it is written again; {lost} events were lost"),
+            Self::NotOnDisk { reason } => {
+                write!(out, "a loss of power may cost its last lines: {reason}")
+            }
+        }
+    }
 }
 
 pub type OnTrouble = Arc<dyn Fn(&Trouble) + Send + Sync>;

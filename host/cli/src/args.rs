@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
+use toolbay_policy::Mode;
 
 /// Tools for AI coding agents, none of which has to be trusted.
 #[derive(Debug, Parser)]
@@ -38,6 +39,17 @@ pub struct Common {
     /// Deny what this rule covers
     #[arg(long, global = true, value_name = "RULE")]
     pub deny: Vec<String>,
+    /// How to treat what no rule decides: default, plan, acceptEdits, dontAsk or
+    /// bypassPermissions
+    #[arg(long, global = true, value_name = "MODE", value_parser = mode)]
+    pub permission_mode: Option<Mode>,
+    /// One more settings file, stronger than the person's and the project's
+    #[arg(long, global = true, value_name = "FILE")]
+    pub settings: Option<PathBuf>,
+    /// Let everything in this project's own settings count, this once; `toolbay trust` does so
+    /// until they change
+    #[arg(long, global = true)]
+    pub trust_project: bool,
     /// Run the hooks in this project's own settings too; they are commands that whoever
     /// wrote the project chose, so look at them first
     #[arg(long, global = true)]
@@ -48,6 +60,13 @@ pub struct Common {
     /// Write what each stage of each call decided and how long it took to this file
     #[arg(long, global = true, value_name = "FILE")]
     pub trace: Option<PathBuf>,
+}
+
+fn mode(word: &str) -> Result<Mode, String> {
+    Mode::parse(word).ok_or_else(|| {
+        let known = Mode::ALL.map(Mode::word).join(", ");
+        format!("one of {known}")
+    })
 }
 
 /// What comes in on standard input.
@@ -117,10 +136,50 @@ pub enum Command {
         #[command(subcommand)]
         command: AuditCommand,
     },
+    /// May this call run? The rules on their own
+    Policy {
+        #[command(subcommand)]
+        command: PolicyCommand,
+    },
+    /// Show what this project's own settings would allow, and let them, until they change
+    Trust {
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
+        /// Do not trust them any more
+        #[arg(long, conflicts_with = "yes")]
+        revoke: bool,
+    },
     /// Say what this machine offers, and what is wrong
     Doctor,
     /// Print completions for a shell
     Completions { shell: clap_complete::Shell },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum PolicyCommand {
+    /// Say what would become of a call: every rule looked at, the winner, its file and line
+    Explain {
+        /// The tool's name
+        #[arg(long, value_name = "NAME")]
+        tool: String,
+        /// The input as JSON; `-` reads it from standard input
+        #[arg(long, value_name = "JSON", default_value = "{}")]
+        input: String,
+    },
+    /// Answer lines {"id","tool","input","rules","mode"} with decisions
+    Check {
+        /// Read lines of JSON from standard input
+        #[arg(long, required = true)]
+        jsonl: bool,
+    },
+    /// Run the unit tests of a policy; exits with 1 if one fails
+    Test {
+        /// JSON: {"settings": {…}, "tests": [{"name","tool","input","expect"}, …]}
+        file: PathBuf,
+    },
+    /// Find rules that never decide anything, or more than they should
+    Lint,
 }
 
 #[derive(Debug, Subcommand)]

@@ -1,7 +1,8 @@
-//! Keeps audit events of this run in memory, for commands that show them.
+//! Where audit events of this run go: into memory, for commands that show them, and into the log.
 
 use std::sync::{Mutex, PoisonError};
 
+use toolbay_audit::Log;
 use toolbay_contract::{Audit, AuditEvent};
 
 /// A guest can cause events at will: keep the first ones and count the rest.
@@ -10,9 +11,18 @@ const MOST_EVENTS: usize = 10_000;
 #[derive(Default)]
 pub struct Events {
     kept: Mutex<Vec<AuditEvent>>,
+    log: Option<Log>,
 }
 
 impl Events {
+    /// Writes them into the log as well.
+    pub fn and_log(log: Log) -> Self {
+        Self {
+            kept: Mutex::default(),
+            log: Some(log),
+        }
+    }
+
     /// Takes out what has been kept.
     pub fn take(&self) -> Vec<AuditEvent> {
         std::mem::take(&mut self.kept.lock().unwrap_or_else(PoisonError::into_inner))
@@ -22,9 +32,19 @@ impl Events {
 impl Audit for Events {
     fn note(&self, event: AuditEvent) {
         tracing::info!(target: "toolbay::audit", ?event);
+        if let Some(log) = &self.log {
+            log.note(event.clone());
+        }
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() < MOST_EVENTS {
             kept.push(event);
+        }
+    }
+
+    fn ready(&self, call_id: &str) -> Result<(), String> {
+        match &self.log {
+            Some(log) => log.ready(call_id),
+            None => Ok(()),
         }
     }
 }

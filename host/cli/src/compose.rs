@@ -4,21 +4,23 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
+use toolbay_audit::{Actor, Key, Log, Options};
 use toolbay_contract::{
     AskUser, CallEnvironment, KillSwitch, Origin, Powers, ProgressSink, Session, Tool,
 };
 use toolbay_dispatch::{
-    Approver, Dispatch, HookSetting, Nobody, Pool, PoolSetting, Results, Rulebook, Setting,
-    real_path,
+    Approver, Classifier, Dispatch, HookSetting, Nobody, Pool, PoolSetting, Results, Rulebook,
+    Setting, real_path,
 };
-use toolbay_policy::{Policy, Trust};
-use toolbay_runtime::{Limits, OnCompile, Plugin, Runtime, RuntimeOptions, Source};
+use toolbay_policy::{Managed, Policy, Trust, Why};
+use toolbay_runtime::{Limits, OnCompile, Plugin, Runtime, RuntimeOptions, Source, digest};
 
 use crate::args::Common;
 use crate::audit::Events;
 use crate::builtin::{Builtin, DEMOS, PLUGINS};
-use crate::places::{Places, hook_environment};
-use crate::settings::{CommandLine, Settings, own_files};
+use crate::classifier::Described;
+use crate::places::{Places, hook_environment, user_name};
+use crate::settings::{CommandLine, FileKeeper, Origins, Say, Settings, own_files};
 
 /// A tool that says so of itself is offered in simple mode.
 const SIMPLE: &str = "simple";
@@ -53,6 +55,10 @@ pub struct Wishes {
     pub ask_user: Option<Arc<dyn AskUser>>,
     pub progress: ProgressSink,
     pub session_id: String,
+    /// Whether decisions and calls go into the audit log.
+    pub is_logged: bool,
+    /// Told when something is wrong with settings while the session runs.
+    pub say: Say,
     /// Where the session keeps what must outlive the program.
     pub session_folder: Option<PathBuf>,
     /// Ask third-party tools whether they make sense here, which compiles them.
@@ -68,6 +74,11 @@ impl Default for Wishes {
             ask_user: None,
             progress: Arc::new(|_, _| {}),
             session_id: String::new(),
+            is_logged: false,
+            say: Arc::new(|text| {
+                let style = crate::style::Style::for_errors();
+                eprintln!("{} {text}", style.warn("warning:"));
+            }),
             session_folder: None,
             ask_who_is_enabled: false,
             demos: false,
@@ -88,13 +99,8 @@ impl Bay {
             wishes,
         } = ingredients;
         let cwd = working_directory(&common)?;
-        let given = CommandLine {
-            allow: common.allow.clone(),
-            ask: common.ask.clone(),
-            deny: common.deny.clone(),
-            project_hooks: common.project_hooks,
-        };
-        let settings = Settings::load(&cwd, &places, &given)?;
+        let origins = origins(&common, &cwd, &places);
+        let settings = origins.load()?;
         let roots = roots(&cwd, &common, &settings)?;
         let runtime = Runtime::new(RuntimeOptions {
             cache: Some((places.cache.join("compiled"), places.state.clone())),
@@ -114,12 +120,23 @@ impl Bay {
             }
             None => Results::in_memory(),
         };
-        let policy = Policy::new(settings.rules.clone(), roots.clone(), &closed);
+        let keeper = FileKeeper::new(
+            origins,
+            settings.clone(),
+            roots.clone(),
+            closed,
+            wishes.say.clone(),
+        );
+        let policy = keeper.policy();
+        problems.extend(not_the_owners(&policy));
         let (pool, told) = assemble(tools, &common, &policy, wishes.ask_who_is_enabled).await;
         problems.extend(told);
         let pool = Arc::new(pool);
 
-        let events = Arc::new(Events::default());
+        let events = Arc::new(match wishes.is_logged {
+            true => Events::and_log(open_log(&places, &wishes.session_id, &settings)?),
+            false => Events::default(),
+        });
         let session = Arc::new(session);
         let environment = CallEnvironment {
             roots: roots.clone().into(),
@@ -137,8 +154,10 @@ impl Bay {
         };
         let dispatch = Dispatch::new(Setting {
             pool,
-            rulebook: Rulebook::unchanging(policy),
-            classifier: None,
+            rulebook: Rulebook::new(policy, Arc::new(keeper)),
+            classifier: settings.classifier.clone().map(|settings| {
+                Arc::new(Described::new(settings, hook_environment())) as Arc<dyn Classifier>
+            }),
             environment,
             approver: wishes.approver,
             hooks: settings.hooks.clone(),
@@ -160,8 +179,53 @@ impl Bay {
     }
 }
 
+/// What settings are made from.
+pub fn origins(common: &Common, cwd: &Path, places: &Places) -> Origins {
+    Origins {
+        cwd: cwd.to_path_buf(),
+        places: places.clone(),
+        given: CommandLine {
+            allow: common.allow.clone(),
+            ask: common.ask.clone(),
+            deny: common.deny.clone(),
+            mode: common.permission_mode,
+            settings: common.settings.clone(),
+            project_hooks: common.project_hooks,
+            trust_project: common.trust_project,
+        },
+    }
+}
+
+/// Allow rules that do not count because the owner of the machine keeps that for itself. Those
+/// of a project that is not trusted are told by file.
+fn not_the_owners(policy: &Policy) -> impl Iterator<Item = String> {
+    let ignored = policy.ignored().iter();
+    let owners = ignored.filter(|ignored| ignored.why == Why::OnlyManagedRules);
+    owners
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .into_iter()
+}
+
+/// The audit log of this user.
+fn open_log(places: &Places, session: &str, settings: &Settings) -> anyhow::Result<Log> {
+    let actor = Actor {
+        uid: rustix::process::getuid().as_raw(),
+        user: user_name(),
+    };
+    let mut options = Options::new(places.audit_log(), session, actor);
+    options.key = Some(Key::open(&places.audit_key())?);
+    options.on_full = settings.on_full.unwrap_or_default();
+    options.rotation = settings.rotation.unwrap_or_default();
+    options.on_trouble = Arc::new(|trouble| {
+        let style = crate::style::Style::for_errors();
+        eprintln!("{} the audit log: {trouble}", style.warn("warning:"));
+    });
+    Log::open(options).context("the audit log")
+}
+
 /// Every tool that there is, in no order.
-async fn open_tools(
+pub async fn open_tools(
     runtime: &Runtime,
     common: &Common,
     settings: &Settings,
@@ -247,15 +311,32 @@ async fn open_file(
     file: &Path,
     settings: &Settings,
 ) -> Result<Plugin, toolbay_contract::Failure> {
+    let source = permitted(file, &settings.managed)?;
     let opened = Plugin::open(
         runtime,
-        Source::File(file.to_path_buf()),
+        source,
         Origin::File(file.to_path_buf()),
         Trust::ThirdParty,
         settings.limits_of("*"),
     )
     .await;
     opened.map(|plugin| limited(plugin, settings))
+}
+
+/// The component of a file, unless the owner of the machine has a list that it is not on. What
+/// was checked is what is loaded, whatever becomes of the file.
+fn permitted(file: &Path, managed: &Managed) -> Result<Source, toolbay_contract::Failure> {
+    if managed.allowed_plugins.is_none() {
+        return Ok(Source::File(file.to_path_buf()));
+    }
+    let bad = |reason: String| toolbay_contract::Failure::BadComponent {
+        plugin: file.display().to_string(),
+        reason,
+    };
+    let bytes = std::fs::read(file).map_err(|error| bad(error.to_string()))?;
+    let permitted = managed.permits_plugin(&digest(&bytes), None);
+    permitted.map_err(|refusal| bad(refusal.to_string()))?;
+    Ok(Source::Bytes(bytes.into()))
 }
 
 /// Settings name limits by the tool's name, which only the opened plugin knows.

@@ -8,6 +8,7 @@
 pub mod args;
 pub mod audit;
 pub mod builtin;
+pub mod classifier;
 pub mod commands;
 pub mod compose;
 pub mod interrupt;
@@ -22,4 +23,5 @@ pub mod settings_file;
 pub mod spinner;
 pub mod style;
 pub mod tour;
+pub mod trust;
 pub mod view;

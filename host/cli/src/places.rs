@@ -2,7 +2,9 @@
 #![allow(clippy::disallowed_methods)]
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use toolbay_policy::Standing;
 
 /// Folders of this user.
 #[derive(Debug, Clone)]
@@ -10,7 +12,12 @@ pub struct Places {
     pub home: Option<PathBuf>,
     pub cache: PathBuf,
     pub state: PathBuf,
+    /// The settings of the machine's owner.
+    pub managed: PathBuf,
 }
+
+/// Where the owner of the machine puts settings that nobody else can take back.
+const MANAGED: &str = "/etc/toolbay/managed-settings.json";
 
 impl Places {
     /// Reads `HOME`, `XDG_CACHE_HOME`, `XDG_STATE_HOME`.
@@ -35,7 +42,27 @@ impl Places {
             .or_else(|| below_home(".local/state"))
             .ok_or_else(|| missing("XDG_STATE_HOME"))?
             .join("toolbay");
-        Ok(Self { home, cache, state })
+        // Another file can only stand in for one that is not there: whoever sets variables must
+        // not get around the owner.
+        let system = PathBuf::from(MANAGED);
+        let managed = match std::fs::symlink_metadata(&system) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                folder("TOOLBAY_MANAGED_SETTINGS").unwrap_or(system)
+            }
+            Ok(_) | Err(_) => system,
+        };
+        Ok(Self {
+            home,
+            cache,
+            state,
+            managed,
+        })
+    }
+
+    /// The folder of the managed settings.
+    pub fn managed_folder(&self) -> PathBuf {
+        let folder = self.managed.parent();
+        folder.map_or_else(|| self.managed.clone(), Path::to_path_buf)
     }
 
     /// The folder of the audit log. It is in the state folder, which no tool may even read.
@@ -47,6 +74,26 @@ impl Places {
     pub fn audit_key(&self) -> PathBuf {
         self.state.join("audit.key")
     }
+}
+
+/// Who runs the program, and where.
+pub fn standing() -> Standing {
+    Standing {
+        is_root: rustix::process::geteuid().is_root(),
+        in_sandbox: is_container(),
+    }
+}
+
+/// Marks that container engines leave, or a root that is another user outside.
+fn is_container() -> bool {
+    let marks = ["/.dockerenv", "/run/.containerenv"];
+    let is_mapped = || {
+        let map = std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+        let mut words = map.split_whitespace();
+        // Outside any user namespace all users are themselves.
+        words.next() == Some("0") && words.next().is_some_and(|outside| outside != "0")
+    };
+    marks.iter().any(|mark| Path::new(mark).exists()) || is_mapped()
 }
 
 /// Whether the environment asks for no colour.
@@ -61,6 +108,12 @@ pub fn cap() -> usize {
         .and_then(|text| text.trim().parse().ok())
         .filter(|cap| *cap > 0)
         .unwrap_or(toolbay_dispatch::DEFAULT_CAP)
+}
+
+/// What the person is called, for the audit log. Nothing depends on it.
+pub fn user_name() -> Option<String> {
+    let name = ["USER", "LOGNAME"].into_iter().find_map(std::env::var_os)?;
+    name.into_string().ok().filter(|name| !name.is_empty())
 }
 
 /// The variables that hooks see: where programs and people are, and no secret.

@@ -1,67 +1,56 @@
-//! Settings files: what was written, and what the program sees.
+//! Settings files: where they are, whose word they are, and what the program sees of them.
+//!
+//! The owner of the machine comes first (`/etc/toolbay/managed-settings.json`), then what was
+//! given at the start, then the person's files, then the project's. Rules add up, and deny beats
+//! ask beats allow whatever the source; of single values the first source that has one counts.
+
+mod judge;
+mod keeper;
+mod layer;
+mod managed_file;
+mod raw;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use serde::Deserialize;
+use toolbay_audit::{OnFull, Rotation};
 use toolbay_dispatch::hooks::Hooks;
-use toolbay_policy::{Anchors, Closed, Rule, Rules};
+use toolbay_policy::{
+    Anchors, Closed, Managed, Mode, Policy, Provenance, Rule, Rules, Source, Trusting,
+};
 use toolbay_runtime::Limits;
 
-use crate::places::Places;
+use crate::places::{self, Places};
+use crate::trust::Trust;
 
-/// What a settings file says.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Raw {
-    #[serde(default)]
-    permissions: RawPermissions,
-    /// Limits by tool name; `*` is for all.
-    #[serde(default)]
-    limits: BTreeMap<String, Limits>,
-    /// Component files or folders of them.
-    #[serde(default)]
-    plugins: Vec<PathBuf>,
-    /// Commands that run before and after calls.
-    #[serde(default)]
-    hooks: Option<serde_json::Value>,
-    #[serde(rename = "$schema", default)]
-    _schema: Option<String>,
-}
+pub use judge::{Asker, ClassifierSettings};
+pub use keeper::{FileKeeper, Say};
+use layer::{Layer, Place, read_text};
+use raw::OnFullWord;
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct RawPermissions {
-    #[serde(default)]
-    allow: Vec<String>,
-    #[serde(default)]
-    ask: Vec<String>,
-    #[serde(default)]
-    deny: Vec<String>,
-    #[serde(default)]
-    additional_directories: Vec<PathBuf>,
-}
+/// A log of smaller files would turn all the time.
+const SMALLEST_FILE: u64 = 64 * 1024;
 
 /// What the program sees.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Settings {
     pub rules: Rules,
+    pub managed: Managed,
+    pub trusting: Trusting,
+    /// The mode that the settings or the command line want, and who says so.
+    pub mode: Option<(Mode, String)>,
     pub additional_directories: Vec<PathBuf>,
     pub limits: BTreeMap<String, Limits>,
     pub plugins: Vec<PathBuf>,
     pub hooks: Hooks,
+    pub classifier: Option<ClassifierSettings>,
+    pub on_full: Option<OnFull>,
+    pub rotation: Option<Rotation>,
     /// What was left out, and why.
     pub problems: Vec<String>,
     /// The files that were read.
     pub sources: Vec<PathBuf>,
-}
-
-/// Whose word a settings file is, as far as commands go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Origin {
-    Trusted,
-    Project,
 }
 
 /// What was given on the command line.
@@ -70,93 +59,241 @@ pub struct CommandLine {
     pub allow: Vec<String>,
     pub ask: Vec<String>,
     pub deny: Vec<String>,
+    pub mode: Option<Mode>,
+    /// One more settings file.
+    pub settings: Option<PathBuf>,
     /// The person has looked at the project's hooks.
     pub project_hooks: bool,
+    /// The person has looked at all of the project's settings.
+    pub trust_project: bool,
 }
 
-impl Settings {
-    /// Reads the user's and the project's files, then the command line.
-    pub fn load(cwd: &Path, places: &Places, given: &CommandLine) -> anyhow::Result<Self> {
-        let mut settings = Self::default();
-        let user = places
-            .home
-            .as_ref()
-            .map(|home| home.join(".toolbay/settings.json"));
-        if let Some(file) = user {
-            settings.read(&file, Origin::Trusted, cwd, places)?;
-        }
-        let origin = if given.project_hooks {
-            Origin::Trusted
-        } else {
-            Origin::Project
+/// All that settings are made from; the same again gives them as they are then.
+#[derive(Debug, Clone)]
+pub struct Origins {
+    pub cwd: PathBuf,
+    pub places: Places,
+    pub given: CommandLine,
+}
+
+impl Origins {
+    /// The files that count, the strongest first. Whether they exist is another question.
+    fn files(&self) -> Vec<Place> {
+        let place = |file: PathBuf, source| Place {
+            file,
+            source,
+            is_foreign: false,
         };
-        for name in [".toolbay/settings.json", ".toolbay/settings.local.json"] {
-            settings.read(&cwd.join(name), origin, cwd, places)?;
+        let mut files = vec![place(self.places.managed.clone(), Source::Managed)];
+        if let Some(file) = &self.given.settings {
+            files.push(place(self.cwd.join(file), Source::Flags));
         }
-        let anchors = anchors(cwd, cwd, places);
-        let parse = |texts: &[String]| -> anyhow::Result<Vec<Rule>> {
-            texts
-                .iter()
-                .map(|text| Rule::parse(text, &anchors).context("a rule on the command line"))
-                .collect()
+        let project = |name: &str| self.cwd.join(".toolbay").join(name);
+        files.push(place(project("settings.local.json"), Source::Local));
+        files.push(place(project("settings.json"), Source::Project));
+        if let Some(home) = &self.places.home {
+            files.push(place(home.join(".toolbay/settings.json"), Source::User));
+        }
+        files
+    }
+
+    /// The files of another agent's folder, such as `.claude`.
+    fn foreign_files(&self, folder: &Path) -> Vec<Place> {
+        let place = |file: PathBuf, source| Place {
+            file,
+            source,
+            is_foreign: true,
         };
-        settings.rules.allow.extend(parse(&given.allow)?);
-        settings.rules.ask.extend(parse(&given.ask)?);
-        settings.rules.deny.extend(parse(&given.deny)?);
+        let here = self.cwd.join(folder);
+        let mut files = vec![
+            place(here.join("settings.local.json"), Source::Local),
+            place(here.join("settings.json"), Source::Project),
+        ];
+        if let Some(home) = &self.places.home
+            && folder.is_relative()
+        {
+            let file = home.join(folder).join("settings.json");
+            files.push(place(file, Source::User));
+        }
+        files
+    }
+
+    /// Reads everything. One file that cannot be used makes all of them unusable: a rule that is
+    /// not seen is a rule that does not hold.
+    pub fn load(&self) -> anyhow::Result<Settings> {
+        let trust = Trust::load(&self.places.state)?;
+        let mut settings = Settings::default();
+        settings.take_command_line(self)?;
+        let mut files = self.files();
+        let mut at = 0;
+        while let Some(place) = files.get(at).cloned() {
+            at += 1;
+            if place.source == Source::Managed {
+                managed_file::check(&place.file)?;
+            }
+            let Some(text) = read_text(&place.file)? else {
+                continue;
+            };
+            let home = self.places.home.as_deref();
+            let layer = Layer::parse(place, &text, home, &self.cwd)?;
+            for folder in &layer.raw.import {
+                let more = self.foreign_files(folder).into_iter();
+                files.extend(
+                    more.filter(|place| !files.contains(place))
+                        .collect::<Vec<_>>(),
+                );
+            }
+            let trusted = self.is_trusted(&layer.place, &text, &trust);
+            settings.take(layer, trusted, self.given.project_hooks)?;
+        }
+        if let Some((Mode::Bypass, whose)) = &settings.mode {
+            Mode::bypass_is_possible(places::standing(), &settings.managed)
+                .with_context(|| format!("{whose} wants the mode {}", Mode::Bypass))?;
+        }
         Ok(settings)
     }
 
-    fn read(
-        &mut self,
-        file: &Path,
-        origin: Origin,
-        cwd: &Path,
-        places: &Places,
-    ) -> anyhow::Result<()> {
-        let text = match std::fs::read_to_string(file) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(error).with_context(|| file.display().to_string()),
-        };
-        let raw: Raw = serde_json::from_str(&text).with_context(|| file.display().to_string())?;
-        let folder = file.parent().and_then(Path::parent).unwrap_or(cwd);
-        let anchors = anchors(folder, cwd, places);
-        let parse = |texts: &[String]| -> anyhow::Result<Vec<Rule>> {
-            texts
-                .iter()
-                .map(|text| Rule::parse(text, &anchors).with_context(|| file.display().to_string()))
-                .collect()
-        };
-        self.rules.allow.extend(parse(&raw.permissions.allow)?);
-        self.rules.ask.extend(parse(&raw.permissions.ask)?);
-        self.rules.deny.extend(parse(&raw.permissions.deny)?);
-        let absolute = |path: PathBuf| folder.join(path);
-        self.additional_directories.extend(
-            raw.permissions
-                .additional_directories
-                .into_iter()
-                .map(absolute),
-        );
-        self.plugins.extend(raw.plugins.into_iter().map(absolute));
-        self.limits.extend(raw.limits);
-        if let Some(hooks) = &raw.hooks {
-            let name = file.display().to_string();
-            let hooks = Hooks::parse(hooks, &name)?;
-            match (origin, hooks.is_empty()) {
-                (_, true) => {}
-                (Origin::Trusted, false) => {
-                    self.hooks = std::mem::take(&mut self.hooks).and(hooks);
-                }
-                // Commands that run without a question must not come with a download.
-                (Origin::Project, false) => self.problems.push(format!(
-                    "the hooks in {name} are not run: a project's settings are written by whoever \
-                     made the project; look at them, then pass --project-hooks, or put them into \
-                     your own settings"
-                )),
+    /// Whether a file may loosen anything.
+    fn is_trusted(&self, place: &Place, text: &str, trust: &Trust) -> bool {
+        match place.source {
+            Source::Local | Source::Project => {
+                self.given.trust_project || trust.covers(&place.file, text)
+            }
+            Source::Managed
+            | Source::Flags
+            | Source::Session
+            | Source::CommandLine
+            | Source::User => true,
+        }
+    }
+
+    /// The settings files in the project, with their texts, for somebody who looks at them.
+    pub fn project_files(&self) -> anyhow::Result<Vec<(PathBuf, String)>> {
+        let mut found = Vec::new();
+        for place in self.files() {
+            let is_in_project = matches!(place.source, Source::Local | Source::Project);
+            if is_in_project && let Some(text) = read_text(&place.file)? {
+                found.push((place.file, text));
             }
         }
-        self.sources.push(file.to_path_buf());
+        Ok(found)
+    }
+}
+
+impl Settings {
+    fn take_command_line(&mut self, origins: &Origins) -> anyhow::Result<()> {
+        let given = &origins.given;
+        let anchors = origins.anchors();
+        let parse = |texts: &[String]| -> anyhow::Result<Vec<Rule>> {
+            let parse = |text: &String| {
+                let rule = Rule::parse(text, &anchors).context("a rule on the command line")?;
+                Ok(rule.from(Provenance::of(Source::CommandLine)))
+            };
+            texts.iter().map(parse).collect()
+        };
+        self.rules = Rules {
+            allow: parse(&given.allow)?,
+            ask: parse(&given.ask)?,
+            deny: parse(&given.deny)?,
+        };
+        self.mode = given.mode.map(|mode| (mode, "--permission-mode".into()));
         Ok(())
+    }
+
+    /// Takes over what a file says; of one that is not trusted only what tightens.
+    fn take(&mut self, layer: Layer, trusted: bool, hooks_are_seen: bool) -> anyhow::Result<()> {
+        let Layer {
+            place,
+            raw,
+            rules,
+            hooks,
+            folder,
+        } = layer;
+        let name = place.file.display().to_string();
+        self.sources.push(place.file.clone());
+        match place.source {
+            Source::Local => self.trusting.local = trusted,
+            Source::Project => self.trusting.project = trusted,
+            _ => {}
+        }
+        let mut left_out: Vec<&str> = Vec::new();
+        if !trusted && !rules.allow.is_empty() {
+            left_out.push("allow rules");
+        }
+        self.rules.allow.extend(rules.allow);
+        self.rules.ask.extend(rules.ask);
+        self.rules.deny.extend(rules.deny);
+        if !hooks.is_empty() {
+            if trusted || hooks_are_seen {
+                self.hooks = std::mem::take(&mut self.hooks).and(hooks);
+            } else {
+                left_out.push("hooks");
+            }
+        }
+        let absolute = |path: PathBuf| folder.join(path);
+        let permissions = raw.permissions;
+        let directories = permissions.additional_directories;
+        for (word, has) in [
+            ("folders", !directories.is_empty()),
+            ("plugins", !raw.plugins.is_empty()),
+            ("limits", !raw.limits.is_empty()),
+            ("mode", permissions.default_mode.is_some()),
+            ("classifier", permissions.classifier.is_some()),
+            ("audit settings", raw.audit.is_some()),
+        ] {
+            if has && !trusted {
+                left_out.push(word);
+            }
+        }
+        if !left_out.is_empty() {
+            self.problems.push(format!(
+                "{name}: its {} do not count: settings in a project are written by whoever made \
+                 the project; look at them, then say so with `toolbay trust`, or for once with \
+                 --trust-project",
+                left_out.join(", ")
+            ));
+        }
+        if !trusted {
+            return Ok(());
+        }
+        self.additional_directories
+            .extend(directories.into_iter().map(absolute));
+        self.plugins.extend(raw.plugins.into_iter().map(absolute));
+        for (tool, limits) in raw.limits {
+            self.limits.entry(tool).or_insert(limits);
+        }
+        if let (Some(mode), None) = (permissions.default_mode, &self.mode) {
+            self.mode = Some((mode, name.clone()));
+        }
+        if let (Some(classifier), None) = (permissions.classifier, &self.classifier) {
+            self.classifier = Some(classifier.resolve().with_context(|| name.clone())?);
+        }
+        if let Some(audit) = raw.audit {
+            self.take_audit(audit);
+        }
+        if let Some(managed) = raw.managed {
+            self.managed = managed;
+        }
+        Ok(())
+    }
+
+    fn take_audit(&mut self, audit: raw::RawAudit) {
+        self.on_full = self.on_full.or(audit.on_full.map(|word| match word {
+            OnFullWord::Stop => OnFull::Stop,
+            OnFullWord::GoOn => OnFull::GoOn,
+        }));
+        if self.rotation.is_none() && (audit.file_bytes.is_some() || audit.files.is_some()) {
+            let usual = Rotation::default();
+            self.rotation = Some(Rotation {
+                max_bytes: audit
+                    .file_bytes
+                    .unwrap_or(usual.max_bytes)
+                    .max(SMALLEST_FILE),
+                keep: audit
+                    .files
+                    .map_or(usual.keep, |files| files.max(1) as usize),
+            });
+        }
     }
 
     /// The limits of one tool.
@@ -167,6 +304,35 @@ impl Settings {
             .copied()
             .unwrap_or_default()
     }
+
+    /// The policy that they make.
+    pub fn policy(&self, roots: Vec<PathBuf>, closed: &Closed, home: Option<&Path>) -> Policy {
+        let policy = Policy::governed(
+            self.rules.clone(),
+            roots,
+            closed,
+            self.trusting,
+            self.managed.clone(),
+        );
+        let policy = match home {
+            Some(home) => policy.with_home(home),
+            None => policy,
+        };
+        match &self.mode {
+            Some((mode, _)) => policy.with_mode(*mode),
+            None => policy,
+        }
+    }
+}
+
+impl Origins {
+    pub fn anchors(&self) -> Anchors {
+        Anchors {
+            home: self.places.home.clone(),
+            cwd: self.cwd.clone(),
+            settings: self.cwd.clone(),
+        }
+    }
 }
 
 /// What no tool may touch, whatever anybody allows: settings decide what tools may
@@ -174,80 +340,11 @@ impl Settings {
 pub fn own_files(places: &Places) -> Closed {
     Closed {
         unreadable: vec![places.state.clone()],
-        unwritable: vec![places.cache.clone()],
+        unwritable: vec![places.cache.clone(), places.managed_folder()],
         unwritable_names: vec![".toolbay".into()],
         readable: Vec::new(),
     }
 }
 
-fn anchors(settings: &Path, cwd: &Path, places: &Places) -> Anchors {
-    Anchors {
-        home: places.home.clone(),
-        cwd: cwd.to_path_buf(),
-        settings: settings.to_path_buf(),
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_broken_settings_file_is_named_with_its_line() {
-        let root = std::env::temp_dir().join(format!("toolbay-settings-{}", std::process::id()));
-        std::fs::create_dir_all(root.join(".toolbay")).unwrap();
-        let places = Places {
-            home: None,
-            cache: root.clone(),
-            state: root.clone(),
-        };
-        let file = root.join(".toolbay/settings.json");
-        for (text, part) in [
-            ("{\n\"permissons\": {}}", "permissons"),
-            ("{\"permissions\": {\"deny\": [\"A(\"]}}", "no `)`"),
-            ("{", "line 1"),
-        ] {
-            std::fs::write(&file, text).unwrap();
-            let error = Settings::load(&root, &places, &CommandLine::default()).unwrap_err();
-            let error = format!("{error:#}");
-            assert!(error.contains(part), "{error}");
-            assert!(error.contains("settings.json"), "{error}");
-        }
-        std::fs::write(
-            &file,
-            r#"{"permissions": {"deny": ["T(/x)"]}, "limits": {"T": {"call-ms": 5}}}"#,
-        )
-        .unwrap();
-        let settings = Settings::load(&root, &places, &CommandLine::default()).unwrap();
-        assert_eq!(settings.rules.deny.len(), 1);
-        assert_eq!(settings.limits_of("T").call_ms, 5);
-        assert_eq!(settings.limits_of("U"), Limits::default());
-
-        // A project's commands run only for somebody who says so.
-        std::fs::write(
-            &file,
-            r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "true"}]}]}}"#,
-        )
-        .unwrap();
-        for project_hooks in [false, true] {
-            let given = CommandLine {
-                project_hooks,
-                ..CommandLine::default()
-            };
-            let settings = Settings::load(&root, &places, &given).unwrap();
-            assert_eq!(settings.hooks.is_empty(), !project_hooks);
-            assert_eq!(settings.problems.is_empty(), project_hooks);
-        }
-        // The person's own run without a word.
-        std::fs::rename(root.join(".toolbay"), root.join("own")).unwrap();
-        std::fs::create_dir(root.join("home")).unwrap();
-        std::fs::rename(root.join("own"), root.join("home/.toolbay")).unwrap();
-        let places = Places {
-            home: Some(root.join("home")),
-            ..places
-        };
-        let settings = Settings::load(&root, &places, &CommandLine::default()).unwrap();
-        assert!(!settings.hooks.is_empty() && settings.problems.is_empty());
-        std::fs::remove_dir_all(root).unwrap();
-    }
-}
+mod tests;

@@ -105,6 +105,11 @@ pub trait Approver: Send + Sync {
         None
     }
 
+    /// Whose answers these are, for the audit log.
+    fn who(&self) -> &'static str {
+        "person"
+    }
+
     /// That something could not be done with an answer.
     fn tell(&self, _trouble: &str) {}
 }
@@ -113,6 +118,10 @@ pub trait Approver: Send + Sync {
 pub struct Nobody;
 
 impl Approver for Nobody {
+    fn who(&self) -> &'static str {
+        "nobody"
+    }
+
     fn ask(&self, question: PermissionQuestion) -> BoxFuture<'_, Answer> {
         Box::pin(async move {
             Answer::No {

@@ -197,7 +197,10 @@ impl Dispatch {
                 }
                 Modifier::PermissionMode(word) => self.change_mode(word),
                 Modifier::AllowRule(rule) => {
-                    if let Err(error) = self.rulebook.allow(&[rule.clone()], RuleScope::Session) {
+                    if let Err(error) = self
+                        .rulebook
+                        .allow(std::slice::from_ref(rule), RuleScope::Session)
+                    {
                         tracing::warn!(rule, error, "a tool's wish for a rule was dropped");
                     }
                 }
@@ -283,7 +286,9 @@ impl Dispatch {
         };
         match entered {
             Ok(()) => self.environment.session.note_mode(word.to_owned()),
-            Err(error) => tracing::warn!(mode = word, error, "a tool's wish for a mode was dropped"),
+            Err(error) => {
+                tracing::warn!(mode = word, error, "a tool's wish for a mode was dropped")
+            }
         }
     }
 

@@ -121,7 +121,9 @@ impl Rulebook {
         self.allow_in_session(texts)?;
         match scope {
             RuleScope::Session => Ok(()),
-            RuleScope::Local | RuleScope::Project | RuleScope::User => self.keeper.keep(texts, scope),
+            RuleScope::Local | RuleScope::Project | RuleScope::User => {
+                self.keeper.keep(texts, scope)
+            }
         }
     }
 
@@ -134,7 +136,10 @@ impl Rulebook {
         let rules: Vec<Rule> = texts.iter().map(parse).collect::<Result<_, String>>()?;
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         for rule in rules {
-            let is_new = !state.session.iter().any(|known| known.text() == rule.text());
+            let is_new = !state
+                .session
+                .iter()
+                .any(|known| known.text() == rule.text());
             if is_new {
                 state.session.push(rule);
             }
@@ -155,12 +160,21 @@ impl Rulebook {
     /// Rules that were allowed since the session began.
     pub fn session_rules(&self) -> Vec<String> {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
-        state.session.iter().map(|rule| rule.text().to_owned()).collect()
+        state
+            .session
+            .iter()
+            .map(|rule| rule.text().to_owned())
+            .collect()
     }
 
     fn anchors(&self) -> Anchors {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
-        let root = state.base.roots().first().cloned().unwrap_or_else(|| PathBuf::from("/"));
+        let root = state
+            .base
+            .roots()
+            .first()
+            .cloned()
+            .unwrap_or_else(|| PathBuf::from("/"));
         Anchors {
             home: state.base.home().map(Path::to_path_buf),
             cwd: root.clone(),

@@ -254,11 +254,7 @@ pub(crate) fn dispatch_of(tools: Vec<Arc<dyn Tool>>) -> Arc<Dispatch> {
     assert_eq!(problems, Vec::<String>::new());
     Arc::new(Dispatch::new(Setting {
         pool: Arc::new(pool),
-        rulebook: Rulebook::unchanging(Policy::new(
-            rules,
-            vec!["/".into()],
-            &Closed::default(),
-        )),
+        rulebook: Rulebook::unchanging(Policy::new(rules, vec!["/".into()], &Closed::default())),
         classifier: None,
         environment: environment(),
         approver: Arc::new(Nobody),

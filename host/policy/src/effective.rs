@@ -15,6 +15,9 @@ use crate::source::{Provenance, Source};
 pub struct Trusting {
     /// The person has looked at the project's settings and trusts whoever writes them.
     pub project: bool,
+    /// The same of their own settings for the project: they lie in it, and a project can bring
+    /// such a file along.
+    pub local: bool,
 }
 
 /// An allow rule that does not count.
@@ -30,7 +33,7 @@ pub struct Ignored {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Why {
     #[error(
-        "a project's settings are written by whoever made the project, and you have not said that you trust them"
+        "settings in a project are written by whoever made the project, and you have not said that you trust them (`toolbay trust`)"
     )]
     ProjectNotTrusted,
     #[error("the managed policy lets only its own rules allow")]
@@ -64,6 +67,7 @@ fn why_not(rule: &Rule, trusting: Trusting, managed: &Managed) -> Option<Why> {
     }
     match rule.provenance().source {
         Source::Project if !trusting.project => Some(Why::ProjectNotTrusted),
+        Source::Local if !trusting.local => Some(Why::ProjectNotTrusted),
         Source::Managed
         | Source::Flags
         | Source::Session
@@ -92,11 +96,13 @@ mod tests {
     #[test]
     fn only_those_who_have_a_say_can_allow() {
         let all: Vec<Rule> = Source::ALL.into_iter().map(rule).collect();
-        for (project, only_managed_rules, allowing) in [
-            (false, false, 6),
-            (true, false, 7),
-            (true, true, 1),
-            (false, true, 1),
+        for (project, local, only_managed_rules, allowing) in [
+            (false, false, false, 5),
+            (false, true, false, 6),
+            (true, false, false, 6),
+            (true, true, false, 7),
+            (true, true, true, 1),
+            (false, false, true, 1),
         ] {
             let rules = Rules {
                 deny: all.clone(),
@@ -107,7 +113,7 @@ mod tests {
                 only_managed_rules,
                 ..Managed::default()
             };
-            let (rules, ignored) = rules.effective(Trusting { project }, &managed);
+            let (rules, ignored) = rules.effective(Trusting { project, local }, &managed);
             assert_eq!((rules.deny.len(), rules.ask.len()), (7, 7));
             assert_eq!(rules.allow.len(), allowing);
             assert_eq!(ignored.len(), 7 - allowing);

@@ -31,7 +31,9 @@ fn a_call_for_programs_is_a_result_block_with_the_reason_why_it_was_allowed() {
         json!([{"type": "text", "text": "     1\tone"}])
     );
     assert_eq!(block["structured"]["kind"], "text");
-    assert_eq!(block["audit"][0]["event"], "permitted");
+    assert_eq!(block["audit"][0]["event"], "decided");
+    assert_eq!(block["audit"][0]["ruling"], "allow");
+    assert_eq!(block["audit"][1]["event"], "called");
     let call = ["call", "Read", "{\"file_path\": \"b.txt\"}", "--json"];
     let block = project.run(&call).exits(1).quietly().json();
     assert_eq!(block["is_error"], true);

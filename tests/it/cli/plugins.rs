@@ -34,7 +34,7 @@ fn a_folder_of_plugins_and_settings_name_plugins_too() {
         "{\"plugins\": [\"tools/trivial.wasm\"]}",
     );
     project
-        .run(&["tools"])
+        .run(&["tools", "--trust-project"])
         .exits(0)
         .quietly()
         .prints(&["Trivial"]);

@@ -113,8 +113,10 @@ async fn a_call_that_admits_to_write_does_not_run_without_permission() {
     assert!(
         matches!(
             &events[..],
-            [AuditEvent::Decided(decided)]
-                if decided.tool == "Rogue" && decided.ruling == Behavior::Deny
+            [AuditEvent::Decided(asked), AuditEvent::Decided(answered)]
+                if asked.tool == "Rogue"
+                    && asked.ruling == Behavior::Ask
+                    && answered.ruling == Behavior::Deny
         ),
         "{events:?}"
     );

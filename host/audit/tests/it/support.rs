@@ -181,11 +181,18 @@ pub fn event(number: u64) -> AuditEvent {
             detail: "writing was not granted".into(),
             path: Some("/home/me/.ssh/id".into()),
         },
-        _ => AuditEvent::Denied {
-            plugin: "Change".into(),
+        _ => AuditEvent::Decided(Decided {
+            tool: "Change".into(),
             call_id,
+            plugin: None,
+            ruling: Behavior::Deny,
+            by: "rules".into(),
             reason: "the deny rule `Change(./.env)` forbids it".into(),
-        },
+            rule: Some("Change(./.env)".into()),
+            source: Some("project".into()),
+            subjects: Vec::new(),
+            input: "{}".into(),
+        }),
     }
 }
 

@@ -15,7 +15,7 @@ use crate::args::Common;
 use crate::compose::{Bay, Wishes};
 use crate::interrupt;
 use crate::places::Places;
-use crate::session_file::{SessionFile, fresh};
+use crate::session_file::{SessionFile, fresh, new_name};
 use crate::spinner::Spinner;
 use crate::style::Style;
 use crate::view::{draw, harmless};
@@ -30,6 +30,10 @@ pub(super) struct Call {
 pub(super) async fn run(common: Common, call: Call) -> anyhow::Result<ExitCode> {
     let json = common.json;
     let input = read_input(&call.input)?;
+    let name = match &call.session {
+        Some(name) => name.clone(),
+        None => new_name()?,
+    };
     let file = call
         .session
         .map(|name| SessionFile::new(&Places::from_environment()?.state, &name))
@@ -41,6 +45,8 @@ pub(super) async fn run(common: Common, call: Call) -> anyhow::Result<ExitCode> 
     let kill = KillSwitch::new();
     let wishes = Wishes {
         approver: whoever_is_there(&common)?,
+        session_id: name,
+        is_logged: true,
         session_folder: file.as_ref().map(|file| file.folder().to_path_buf()),
         ..Wishes::default()
     };
@@ -78,7 +84,7 @@ pub(super) async fn run(common: Common, call: Call) -> anyhow::Result<ExitCode> 
     })
 }
 
-fn read_input(given: &str) -> anyhow::Result<Value> {
+pub(super) fn read_input(given: &str) -> anyhow::Result<Value> {
     let text = if given == "-" {
         let mut text = String::new();
         std::io::stdin()

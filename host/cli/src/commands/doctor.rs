@@ -8,9 +8,8 @@ use toolbay_runtime::{Runtime, RuntimeOptions};
 use super::{CALL_FAILED, print_json, print_line};
 use crate::args::Common;
 use crate::builtin::PLUGINS;
-use crate::compose::working_directory;
+use crate::compose::{origins, working_directory};
 use crate::places::Places;
-use crate::settings::{CommandLine, Settings};
 use crate::style::Style;
 
 /// One thing that was looked at.
@@ -124,8 +123,7 @@ fn engine(places: &Places) -> Check {
 }
 
 fn settings(common: &Common, places: &Places) -> Check {
-    let loaded = working_directory(common)
-        .and_then(|cwd| Settings::load(&cwd, places, &CommandLine::default()));
+    let loaded = working_directory(common).and_then(|cwd| origins(common, &cwd, places).load());
     match loaded {
         Err(error) => bad("settings", format!("{error:#}")),
         Ok(settings) if settings.sources.is_empty() => Check {

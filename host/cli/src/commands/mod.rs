@@ -5,10 +5,12 @@ mod call;
 mod completions;
 mod doctor;
 mod inspect;
+mod policy;
 mod run;
 mod shell;
 mod tools;
 mod tour;
+mod trust;
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -110,6 +112,8 @@ fn start(args: Args) -> anyhow::Result<ExitCode> {
             Command::Inspect { file } => inspect::run(common, file).await,
             Command::Shell { command } => shell::run(&common, command),
             Command::Audit { command } => audit::run(&common, command),
+            Command::Policy { command } => policy::run(common, command).await,
+            Command::Trust { yes, revoke } => trust::run(&common, yes, revoke),
             Command::Doctor => doctor::run(common).await,
             Command::Completions { shell } => completions::run(shell),
         }

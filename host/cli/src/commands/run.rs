@@ -52,6 +52,7 @@ pub(super) async fn run(common: Common, run: Run) -> anyhow::Result<ExitCode> {
             ask_user: Some(answers.clone()),
             session_folder: Some(file.folder().to_path_buf()),
             session_id: name.clone(),
+            is_logged: true,
             ask_who_is_enabled: true,
             ..Wishes::default()
         },

@@ -2,9 +2,7 @@
 
 use std::time::Instant;
 
-use toolbay_contract::{
-    About, AuditEvent, Behavior, Called, Decided, Failure, Outcome, Tool,
-};
+use toolbay_contract::{About, AuditEvent, Behavior, Called, Decided, Failure, Outcome, Tool};
 use toolbay_policy::{Permit, Request, Ruling, Subject, Winner};
 
 use super::Ticket;
@@ -28,12 +26,7 @@ impl<'a> From<&'a Ruling> for Decision<'a> {
     }
 }
 
-pub(super) fn decided(
-    ticket: &Ticket,
-    tool: &dyn Tool,
-    request: &Request,
-    decision: Decision<'_>,
-) {
+pub(super) fn decided(ticket: &Ticket, tool: &dyn Tool, request: &Request, decision: Decision<'_>) {
     let decided = Decided {
         tool: tool.info().name.clone(),
         call_id: ticket.id.clone(),
@@ -83,12 +76,7 @@ impl Begun {
         })
     }
 
-    pub(super) fn ended(
-        self,
-        ticket: &Ticket,
-        tool: &dyn Tool,
-        result: &Result<Outcome, Failure>,
-    ) {
+    pub(super) fn ended(self, ticket: &Ticket, tool: &dyn Tool, result: &Result<Outcome, Failure>) {
         let (class, reason, bytes_out) = match result {
             Ok(outcome) if outcome.failed => ("failed", None, outcome.size()),
             Ok(outcome) => ("done", None, outcome.size()),

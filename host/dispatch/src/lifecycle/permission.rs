@@ -64,7 +64,12 @@ impl Hooked {
         let mut ticket = self.ticket;
         ticket.stop = ticket.stop.or(refused.stop);
         let known = Some((self.tool, self.checked.input));
-        Err(Stopped::at(Stage::Permission, ticket, refused.failure, known))
+        Err(Stopped::at(
+            Stage::Permission,
+            ticket,
+            refused.failure,
+            known,
+        ))
     }
 
     async fn decide(
@@ -163,20 +168,25 @@ impl Hooked {
             open.ruling = ruling;
         }
         let asked = self.question(dispatch, &policy, &open).await;
+        let by = dispatch.approver().who();
         let reason = match dispatch.approver().ask(asked).await {
             Answer::Yes => "a person allowed it this once".to_owned(),
             Answer::Always { rules, scope } => {
                 if let Err(trouble) = dispatch.rulebook().allow(&rules, scope) {
                     dispatch.approver().tell(&trouble);
                 }
-                format!("a person allowed it and `{}` ({})", rules.join("`, `"), scope.word())
+                format!(
+                    "a person allowed it and `{}` ({})",
+                    rules.join("`, `"),
+                    scope.word()
+                )
             }
             Answer::No { reason } => {
-                self.note_answer(&open, Behavior::Deny, "person", &reason);
+                self.note_answer(&open, Behavior::Deny, by, &reason);
                 return Err(self.denied(dispatch, &open.request, &open.ruling, reason));
             }
         };
-        self.note_answer(&open, Behavior::Allow, "person", &reason);
+        self.note_answer(&open, Behavior::Allow, by, &reason);
         let permit = open.question.grant();
         Ok(self.permitted(dispatch, By::Person, &open.ruling, permit))
     }

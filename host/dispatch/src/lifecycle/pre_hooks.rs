@@ -9,8 +9,8 @@ use toolbay_policy::{Decision, HookWord, Opinion, Request, Study, Subject};
 use super::input::{Checked, Reviewed, check};
 use super::schema::shape;
 use super::{Stage, Stopped, Ticket, unless_killed};
-use crate::dispatch::Dispatch;
 use crate::classify::{Judging, Situation};
+use crate::dispatch::Dispatch;
 use crate::hooks::{Before, HookOpinion};
 use crate::subjects::subjects;
 

@@ -24,7 +24,9 @@ pub(super) fn permitted(by: By, ruling: &Ruling) {
         (By::Classifier, _) => "the classifier allowed it",
         (By::Policy, Stage::Hook) => "a hook allows it",
         (By::Policy, Stage::Otherwise) => {
-            let kind = KINDS.into_iter().find(|kind| ruling.reason.starts_with(kind));
+            let kind = KINDS
+                .into_iter()
+                .find(|kind| ruling.reason.starts_with(kind));
             kind.unwrap_or("allowed")
         }
         (By::Policy, Stage::Tool | Stage::Limits | Stage::Rules | Stage::Mode) => "allowed",

@@ -19,6 +19,7 @@ fn policy(rules: Rules, random: &mut Random) -> Policy {
     };
     let trusting = Trusting {
         project: random.below(2) == 0,
+        local: random.below(2) == 0,
     };
     let managed = Managed {
         only_managed_rules: random.below(8) == 0,

@@ -13,6 +13,7 @@ use super::instance::{Purpose, Seat};
 use crate::convert;
 use crate::filesystem::Fence;
 use crate::json;
+use crate::limits::Limits;
 use crate::state::Grade;
 use crate::supervise::supervise;
 
@@ -114,6 +115,25 @@ impl Tool for Plugin {
 
     fn origin(&self) -> &Origin {
         &self.origin
+    }
+
+    fn digest(&self) -> Option<&str> {
+        self.loaded.get().map(|loaded| &*loaded.digest)
+    }
+
+    fn limits(&self) -> Vec<(String, u64)> {
+        let Limits {
+            memory_bytes,
+            call_ms,
+            output_bytes,
+            ..
+        } = self.limits;
+        let named = [
+            ("memory-bytes", memory_bytes),
+            ("call-ms", call_ms),
+            ("output-bytes", output_bytes),
+        ];
+        named.map(|(name, value)| (name.to_owned(), value)).into()
     }
 
     fn reach(&self) -> BoxFuture<'_, Result<Reach, Failure>> {

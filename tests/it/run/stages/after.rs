@@ -16,10 +16,8 @@ fn lines(first: usize) -> Vec<String> {
 fn call_the_tool_fails_breaks_or_runs_out_of_time() {
     let project = Project::new();
     let rogue = with_rogue(&project);
-    project.file(
-        ".toolbay/settings.json",
-        json!({"limits": {"Rogue": {"call-ms": 300}}}).to_string(),
-    );
+    let limits = json!({"limits": {"Rogue": {"call-ms": 300}}});
+    std::fs::write(project.user_settings(), limits.to_string()).unwrap();
     let mut talk = Talk::start(&project, &["--plugin", &rogue]);
     let result = talk.call("Read", json!({"file_path": "missing.txt"}));
     fails(

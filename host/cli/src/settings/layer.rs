@@ -1,0 +1,147 @@
+//! One settings file, read: whose word it is, and its rules with the lines that they stand in.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use toolbay_dispatch::hooks::Hooks;
+use toolbay_policy::{Anchors, Provenance, Rule, Rules, Source, lines_of};
+
+use super::raw::{Foreign, Raw};
+
+/// Larger files are no settings.
+const MOST_BYTES: u64 = 4 * 1024 * 1024;
+
+/// Which file, and what it counts as.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) file: PathBuf,
+    pub(super) source: Source,
+    /// Settings of another agent: only its rules and hooks are taken.
+    pub(super) is_foreign: bool,
+}
+
+/// A file's content.
+pub(super) struct Layer {
+    pub(super) place: Place,
+    pub(super) raw: Raw,
+    pub(super) rules: Rules,
+    pub(super) hooks: Hooks,
+    /// What relative paths in it start from.
+    pub(super) folder: PathBuf,
+}
+
+/// Reads the text of a settings file; none if there is no such file.
+pub(super) fn read_text(file: &Path) -> anyhow::Result<Option<String>> {
+    use std::io::Read;
+
+    let opened = match std::fs::File::open(file) {
+        Ok(opened) => opened,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error).with_context(|| file.display().to_string()),
+    };
+    let about = || file.display().to_string();
+    if !opened.metadata().with_context(about)?.is_file() {
+        bail!("{} is not a file", file.display());
+    }
+    let mut text = String::new();
+    let read = opened.take(MOST_BYTES + 1).read_to_string(&mut text);
+    read.with_context(about)?;
+    if text.len() as u64 > MOST_BYTES {
+        bail!("{} is larger than {MOST_BYTES} bytes", file.display());
+    }
+    Ok(Some(text))
+}
+
+/// The parser takes a list for an object whose keys are left out: `[]` would be settings
+/// without any.
+fn check_shape(text: &str) -> anyhow::Result<()> {
+    const OBJECTS: [&str; 6] = [
+        "",
+        "/permissions",
+        "/permissions/classifier",
+        "/limits",
+        "/audit",
+        "/managed",
+    ];
+    let value: serde_json::Value = serde_json::from_str(text)?;
+    for pointer in OBJECTS {
+        if value
+            .pointer(pointer)
+            .is_some_and(serde_json::Value::is_array)
+        {
+            let place = if pointer.is_empty() {
+                "the whole"
+            } else {
+                pointer
+            };
+            bail!("line 1: {place} must be an object, not a list");
+        }
+    }
+    Ok(())
+}
+
+impl Layer {
+    /// Understands the text of a file.
+    pub(super) fn parse(
+        place: Place,
+        text: &str,
+        home: Option<&Path>,
+        cwd: &Path,
+    ) -> anyhow::Result<Self> {
+        let name = || place.file.display().to_string();
+        let raw: Raw = if place.is_foreign {
+            let foreign: Foreign = serde_json::from_str(text).with_context(name)?;
+            foreign.into()
+        } else {
+            serde_json::from_str(text).with_context(name)?
+        };
+        check_shape(text).with_context(name)?;
+        if raw.managed.is_some() && place.source != Source::Managed {
+            bail!(
+                "{}: `managed` stands in the managed settings alone: everybody else has rules",
+                place.file.display()
+            );
+        }
+        let folder = match place.source {
+            Source::Managed | Source::Flags => place.file.parent(),
+            _ => place.file.parent().and_then(Path::parent),
+        };
+        let folder = folder.unwrap_or(cwd).to_path_buf();
+        let anchors = Anchors {
+            home: home.map(Path::to_path_buf),
+            cwd: cwd.to_path_buf(),
+            settings: folder.clone(),
+        };
+        let from = Provenance::of(place.source).in_file(&place.file);
+        let parse = |list: &str, texts: &[String]| -> anyhow::Result<Vec<Rule>> {
+            let lines = lines_of(text, &["permissions", list]);
+            let parse = |(at, rule): (usize, &String)| {
+                let provenance = match lines.get(at) {
+                    Some(line) => from.clone().at_line(*line),
+                    None => from.clone(),
+                };
+                let parsed = Rule::parse(rule, &anchors);
+                let parsed = parsed.with_context(|| provenance.to_string())?;
+                Ok(parsed.from(provenance))
+            };
+            texts.iter().enumerate().map(parse).collect()
+        };
+        let permissions = &raw.permissions;
+        let rules = Rules {
+            allow: parse("allow", &permissions.allow)?,
+            ask: parse("ask", &permissions.ask)?,
+            deny: parse("deny", &permissions.deny)?,
+        };
+        let hooks = match &raw.hooks {
+            Some(hooks) => Hooks::parse(hooks, &name())?,
+            None => Hooks::default(),
+        };
+        Ok(Self {
+            place,
+            raw,
+            rules,
+            hooks,
+            folder,
+        })
+    }
+}

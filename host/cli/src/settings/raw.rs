@@ -1,0 +1,108 @@
+//! What a settings file says, key by key. An unknown key is an error: a lock that is misspelt
+//! must not stay open.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use toolbay_policy::{Managed, Mode};
+use toolbay_runtime::Limits;
+
+use super::judge::RawClassifier;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Raw {
+    #[serde(default)]
+    pub(super) permissions: RawPermissions,
+    /// Limits by tool name; `*` is for all.
+    #[serde(default)]
+    pub(super) limits: BTreeMap<String, Limits>,
+    /// Component files or folders of them.
+    #[serde(default)]
+    pub(super) plugins: Vec<PathBuf>,
+    /// Commands that run before and after calls.
+    #[serde(default)]
+    pub(super) hooks: Option<serde_json::Value>,
+    #[serde(default)]
+    pub(super) audit: Option<RawAudit>,
+    /// What the owner of the machine forbids everybody on it; in the managed file alone.
+    #[serde(default)]
+    pub(super) managed: Option<Managed>,
+    /// Folders of other agents whose settings are read as well, such as `.claude`.
+    #[serde(default)]
+    pub(super) import: Vec<PathBuf>,
+    #[serde(rename = "$schema", default)]
+    _schema: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct RawPermissions {
+    #[serde(default)]
+    pub(super) allow: Vec<String>,
+    #[serde(default)]
+    pub(super) ask: Vec<String>,
+    #[serde(default)]
+    pub(super) deny: Vec<String>,
+    #[serde(default)]
+    pub(super) additional_directories: Vec<PathBuf>,
+    #[serde(default)]
+    pub(super) default_mode: Option<Mode>,
+    #[serde(default)]
+    pub(super) classifier: Option<RawClassifier>,
+}
+
+/// The log of decisions and calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct RawAudit {
+    /// When the disk is full: refuse calls, or go on and count what is lost.
+    pub on_full: Option<OnFullWord>,
+    /// Bytes after which a new file begins.
+    pub file_bytes: Option<u64>,
+    /// Files that are kept.
+    pub files: Option<u32>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnFullWord {
+    Stop,
+    GoOn,
+}
+
+/// What is taken from the settings of another agent: its rules and hooks. It has keys of its
+/// own, which are none of our business.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Foreign {
+    #[serde(default)]
+    pub(super) permissions: ForeignPermissions,
+    #[serde(default)]
+    pub(super) hooks: Option<serde_json::Value>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct ForeignPermissions {
+    #[serde(default)]
+    pub(super) allow: Vec<String>,
+    #[serde(default)]
+    pub(super) ask: Vec<String>,
+    #[serde(default)]
+    pub(super) deny: Vec<String>,
+}
+
+impl From<Foreign> for Raw {
+    fn from(foreign: Foreign) -> Self {
+        Self {
+            permissions: RawPermissions {
+                allow: foreign.permissions.allow,
+                ask: foreign.permissions.ask,
+                deny: foreign.permissions.deny,
+                ..RawPermissions::default()
+            },
+            hooks: foreign.hooks,
+            ..Self::default()
+        }
+    }
+}
