@@ -27,10 +27,22 @@ pub fn settings_file_of(scope: RuleScope, project: &Path, places: &Places) -> Op
     }
 }
 
+/// A file before and after, for whoever trusts a text and not a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// Nothing if there was no file.
+    pub before: Option<String>,
+    pub after: String,
+}
+
 /// Adds rules to `permissions.allow` of a settings file; makes the file if there is none. Rules
-/// that are there already are not added again. Several writers at once lose nothing, and a reader
+/// that are there already are not added again; nothing is answered if all of them are. Several writers at once lose nothing, and a reader
 /// sees the file before or after, never in between.
-pub fn add_allow_rules(scope: RuleScope, file: &Path, rules: &[String]) -> anyhow::Result<()> {
+pub fn add_allow_rules(
+    scope: RuleScope,
+    file: &Path,
+    rules: &[String],
+) -> anyhow::Result<Option<Change>> {
     let missing = match scope {
         RuleScope::Session => bail!("the rules of a session are kept in no file"),
         RuleScope::Local | RuleScope::User => Missing { mode: 0o600 },
@@ -49,15 +61,19 @@ pub fn add_allow_rules(scope: RuleScope, file: &Path, rules: &[String]) -> anyho
         Some(before) => edit::with_rules(&before.text, rules).with_context(whole)?,
         None => Some(edit::new_file(rules)?),
     };
-    if let Some(text) = text {
-        if text.len() as u64 > MOST_BYTES {
-            bail!("{}: it would be larger than {MOST_BYTES} bytes", whole());
-        }
-        let written = folder.replace(before.as_ref(), missing, &text);
-        written.with_context(whole)?;
+    let Some(after) = text else {
+        return Ok(None);
+    };
+    if after.len() as u64 > MOST_BYTES {
+        bail!("{}: it would be larger than {MOST_BYTES} bytes", whole());
     }
+    let written = folder.replace(before.as_ref(), missing, &after);
+    written.with_context(whole)?;
     drop(lock);
-    Ok(())
+    Ok(Some(Change {
+        before: before.map(|before| before.text),
+        after,
+    }))
 }
 
 #[cfg(test)]

@@ -189,10 +189,15 @@ fn files_and_folders_are_made_for_those_who_may_read_them() {
             home: Some(root.clone()),
             cache: root.clone(),
             state: root.clone(),
+            managed: root.clone(),
         };
         let file = settings_file_of(scope, &root, &places).unwrap();
         assert_eq!(file, root.join(".toolbay").join(name));
-        add_allow_rules(scope, &file, &rules(&["A"])).unwrap();
+        let made = add_allow_rules(scope, &file, &rules(&["A"]))
+            .unwrap()
+            .unwrap();
+        assert_eq!(made.before, None);
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), made.after);
         let mode_of = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode_of(&file), mode, "{scope:?}");
         assert_eq!(mode_of(file.parent().unwrap()), 0o700);
@@ -200,12 +205,16 @@ fn files_and_folders_are_made_for_those_who_may_read_them() {
         let own = std::fs::Permissions::from_mode(0o640);
         std::fs::set_permissions(&file, own).unwrap();
         let inode = std::fs::metadata(&file).unwrap().ino();
-        add_allow_rules(scope, &file, &rules(&["B"])).unwrap();
+        let changed = add_allow_rules(scope, &file, &rules(&["B"]))
+            .unwrap()
+            .unwrap();
+        assert_eq!(changed.before, Some(made.after));
         assert_eq!(mode_of(&file), 0o640);
         let now = std::fs::metadata(&file).unwrap().ino();
         assert_ne!(now, inode, "it was written in place");
         // What changes nothing writes nothing.
-        add_allow_rules(scope, &file, &rules(&["A", "B"])).unwrap();
+        let same = add_allow_rules(scope, &file, &rules(&["A", "B"])).unwrap();
+        assert_eq!(same, None);
         assert_eq!(std::fs::metadata(&file).unwrap().ino(), now);
         assert_eq!(
             std::fs::read_dir(file.parent().unwrap()).unwrap().count(),
@@ -217,6 +226,7 @@ fn files_and_folders_are_made_for_those_who_may_read_them() {
         home: None,
         cache: "/".into(),
         state: "/".into(),
+        managed: "/".into(),
     };
     let of = |scope| settings_file_of(scope, Path::new("/p"), &places);
     assert_eq!((of(RuleScope::Session), of(RuleScope::User)), (None, None));
