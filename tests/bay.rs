@@ -8,9 +8,10 @@ use serde_json::Value;
 use tempfile::TempDir;
 use toolbay_cli::audit::Events;
 use toolbay_cli::builtin::PLUGINS;
+use toolbay_cli::caged::{CageSetting, Caged, Helper, Sandbox, TaskTable};
 use toolbay_contract::{
-    AuditEvent, CallEnvironment, Failure, KillSwitch, Origin, Powers, Progress, Session, Tool,
-    ToolUse,
+    AuditEvent, CallEnvironment, Failure, KillSwitch, Origin, Powers, Progress, Session, Shell,
+    Tasks, Tool, ToolUse,
 };
 use toolbay_dispatch::hooks::Hooks;
 use toolbay_dispatch::{
@@ -37,6 +38,7 @@ pub struct TestBay {
     rules: [Vec<String>; 3],
     approver: Arc<dyn Approver>,
     limits: Limits,
+    has_cages: bool,
     more_roots: Vec<PathBuf>,
     tools: Vec<Arc<Plugin>>,
     problems: Vec<Failure>,
@@ -79,6 +81,19 @@ impl Default for TestBay {
     }
 }
 
+fn cages(roots: &[PathBuf]) -> (Arc<dyn Shell>, Arc<dyn Tasks>) {
+    let tasks = Arc::new(TaskTable::default());
+    let setting = CageSetting {
+        roots: roots.to_vec(),
+        home: None,
+        own: Vec::new(),
+        helper: Helper::At(crate::program()),
+        sandbox: Sandbox::default(),
+        environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
+    };
+    (Arc::new(Caged::new(setting, tasks.clone())), tasks)
+}
+
 impl TestBay {
     pub fn new() -> Self {
         Self::with_runtime(shared_runtime())
@@ -93,6 +108,7 @@ impl TestBay {
                 reason: "the test says no".into(),
             })),
             limits: Limits::default(),
+            has_cages: false,
             more_roots: Vec::new(),
             tools: Vec::new(),
             problems: Vec::new(),
@@ -130,6 +146,12 @@ impl TestBay {
     /// Who is asked.
     pub fn asks(mut self, approver: Arc<dyn Approver>) -> Self {
         self.approver = approver;
+        self
+    }
+
+    /// Somebody who runs commands, in cages that the real program builds.
+    pub fn with_cages(mut self) -> Self {
+        self.has_cages = true;
         self
     }
 
@@ -244,6 +266,13 @@ impl TestBay {
         let kill = KillSwitch::new();
         let tools = self.tools.iter().map(|tool| tool.clone() as Arc<dyn Tool>);
         let pool = pool_of(tools.collect());
+        let (shell, tasks) = match self.has_cages {
+            true => {
+                let (shell, tasks) = cages(&roots);
+                (Some(shell), Some(tasks))
+            }
+            false => (None, None),
+        };
         let environment = CallEnvironment {
             roots: roots.into(),
             working_directory: root.clone(),
@@ -251,6 +280,8 @@ impl TestBay {
             session: session.clone(),
             powers: Powers {
                 tools: Some(pool.clone()),
+                shell,
+                tasks,
                 ..Powers::default()
             },
             audit: events.clone(),

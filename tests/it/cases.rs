@@ -54,7 +54,7 @@ async fn every_case_of_every_plugin_holds() {
 
 /// Runs one case and says what did not come out as expected.
 async fn run(folder: &str, case: &Case) -> Vec<String> {
-    let mut bay = TestBay::new().builtins().await.says_yes();
+    let mut bay = TestBay::new().builtins().await.says_yes().with_cages();
     for rule in &case.deny {
         bay = bay.deny(rule);
     }
