@@ -6,6 +6,9 @@ use clap::Parser;
 use toolbay_cli::{args::Args, commands};
 
 fn main() -> ExitCode {
+    // Before anything else: this may be a cage that is being built.
+    #[cfg(target_os = "linux")]
+    toolbay_sandbox::helper::main_if_asked();
     let args = Args::parse();
     commands::run(args)
 }

@@ -91,7 +91,39 @@ fn checks(common: &Common) -> Vec<Check> {
             detail: ability.detail,
         });
     }
+    #[cfg(target_os = "linux")]
+    all.extend(cages());
     all
+}
+
+/// Each kind of cage, tried out.
+#[cfg(target_os = "linux")]
+fn cages() -> Vec<Check> {
+    use toolbay_sandbox::cage::{Demands, Kind, offers};
+
+    let demands = Demands {
+        search_path: crate::places::search_path(),
+        ..Demands::default()
+    };
+    offers(&demands)
+        .into_iter()
+        .map(|offer| {
+            let (state, detail) = match offer.cage {
+                Ok(cage) if cage.lacks().is_empty() => (State::Good, "can be built".into()),
+                Ok(cage) => (State::Good, format!("can be built, but {}", cage.lacks().join("; "))),
+                Err(reason) => (State::Absent, reason),
+            };
+            Check {
+                name: match offer.kind {
+                    Kind::Namespaces => "cage",
+                    Kind::Bubblewrap => "cage-bubblewrap",
+                    Kind::Degraded => "cage-degraded",
+                },
+                state,
+                detail,
+            }
+        })
+        .collect()
 }
 
 fn engine(places: &Places) -> Check {

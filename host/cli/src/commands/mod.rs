@@ -5,6 +5,8 @@ mod completions;
 mod doctor;
 mod inspect;
 mod run;
+#[cfg(target_os = "linux")]
+mod sandbox;
 mod shell;
 mod tools;
 mod tour;
@@ -109,6 +111,8 @@ fn start(args: Args) -> anyhow::Result<ExitCode> {
             }
             Command::Inspect { file } => inspect::run(common, file).await,
             Command::Shell { command } => shell::run(&common, command),
+            #[cfg(target_os = "linux")]
+            Command::Sandbox { command } => sandbox::run(common, command).await,
             Command::Doctor => doctor::run(common).await,
             Command::Completions { shell } => completions::run(shell),
         }

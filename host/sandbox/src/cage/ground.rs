@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::guard::{GitAccess, is_git_control};
-use super::names::PROTECTED;
+use crate::names::PROTECTED;
 
 /// Paths as somebody wrote them.
 #[derive(Debug, Clone, Default)]
@@ -65,6 +65,8 @@ pub(crate) struct Found {
     pub(crate) places: Vec<PathBuf>,
     /// Whether one of them is a link, which cannot be covered.
     pub(crate) has_links: bool,
+    /// Where such links lead.
+    pub(crate) targets: Vec<PathBuf>,
     /// Whether there was too much to look at all of it.
     pub(crate) is_cut: bool,
 }
@@ -198,13 +200,16 @@ impl Ground {
                 && self.is_writable(&target)
                 && !self.roots.iter().any(|root| root.starts_with(&target))
             {
-                found.places.push(target);
+                found.places.push(target.clone());
+                found.targets.push(target);
             }
             return;
         }
-        let is_open_to_git = git == GitAccess::Writes
-            && path.is_dir()
-            && path.file_name().is_some_and(|name| name == ".git");
+        let is_repository = path.is_dir() && path.file_name().is_some_and(|name| name == ".git");
+        if is_repository {
+            self.note_hooks(path, found);
+        }
+        let is_open_to_git = git == GitAccess::Writes && is_repository;
         if !is_open_to_git {
             found.places.push(path.to_owned());
             return;
@@ -217,6 +222,30 @@ impl Ground {
                 if !is_link {
                     found.places.push(entry.path());
                 }
+            }
+        }
+    }
+}
+
+impl Ground {
+    /// A repository may keep its hooks in the tree: then they are control files there.
+    fn note_hooks(&self, repository: &Path, found: &mut Found) {
+        let config = std::fs::read_to_string(repository.join("config")).unwrap_or_default();
+        let hooks = config.lines().filter_map(|line| {
+            let (key, value) = line.split_once('=')?;
+            let is_hooks = key.trim().eq_ignore_ascii_case("hookspath");
+            is_hooks.then(|| value.trim().trim_matches('"').to_owned())
+        });
+        for folder in hooks {
+            let Some(tree) = repository.parent() else {
+                continue;
+            };
+            if let Ok(folder) = tree.join(folder).canonicalize()
+                && self.is_writable(&folder)
+                && !self.roots.iter().any(|root| root.starts_with(&folder))
+            {
+                found.places.push(folder.clone());
+                found.targets.push(folder);
             }
         }
     }

@@ -178,18 +178,16 @@ fn guard(host: &mut Host, plan: &Plan, watched: &Watched) -> Result<(), String> 
         }
         if Instant::now() >= next_count {
             next_count = Instant::now() + COUNT_MEMORY;
-            match plan.walls {
-                Walls::Namespaces | Walls::Bubblewrap => {
-                    if memory_in_use() > plan.limits.memory {
-                        break Some(Report::OutOfMemory);
-                    }
-                }
-                // The kernel does not count the processes of user 0.
-                Walls::Kernel => {
-                    if descendants().len() as u64 > plan.limits.processes {
-                        break Some(Report::TooManyProcesses);
-                    }
-                }
+            let (memory, processes) = match plan.walls {
+                Walls::Namespaces | Walls::Bubblewrap => in_use(),
+                Walls::Kernel => (0, descendants().len() as u64),
+            };
+            if memory > plan.limits.memory {
+                break Some(Report::OutOfMemory);
+            }
+            // The kernel does not count those of user 0, and not every cage can bound them.
+            if plan.walls != Walls::Namespaces && processes > plan.limits.processes {
+                break Some(Report::TooManyProcesses);
             }
         }
     };
@@ -222,8 +220,8 @@ fn reap_all(main: libc::pid_t) -> (Option<End>, Rest) {
     }
 }
 
-/// Bytes that the processes of this namespace hold for themselves.
-fn memory_in_use() -> u64 {
+/// Bytes that the processes of this namespace hold for themselves, and how many there are.
+fn in_use() -> (u64, u64) {
     let own = |entry: std::fs::DirEntry| -> Option<u64> {
         let name = entry.file_name();
         name.to_str()?.parse::<u32>().ok()?;
@@ -236,7 +234,9 @@ fn memory_in_use() -> u64 {
         Some(resident.saturating_sub(shared) * PAGE)
     };
     let all = std::fs::read_dir("/proc").into_iter().flatten();
-    all.filter_map(Result::ok).filter_map(own).sum()
+    all.filter_map(Result::ok)
+        .filter_map(own)
+        .fold((0, 0), |(bytes, count), one| (bytes + one, count + 1))
 }
 
 /// Kills everything below this process, where no namespace does it. Orphans become our
