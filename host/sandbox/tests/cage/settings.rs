@@ -63,7 +63,7 @@ fn a_protected_path_need_not_exist() {
             world,
             kind,
             &options,
-            "rm -rf ci; mkdir -p y/keys && echo x > y/keys/release && mv y ci",
+            "rm -rf ci; mkdir -p y/keys && echo x > y/keys/release && mv -T y ci",
         );
         fails(world, kind, &options, "rm -rf ci; ln -s \"$TMPDIR\" ci");
         works(

@@ -206,7 +206,7 @@ impl World {
 
     pub fn cage(&self, kind: &str, profile: &str, options: &[&str], command: &[&str]) -> Command {
         let mut all = Command::new(self.path("helpers/cage"));
-        all.args([kind, profile, "--time", "60000"]);
+        all.args([kind, profile, "--time", "20000"]);
         for (option, part) in [
             ("--root", "project"),
             ("--home", "home"),
