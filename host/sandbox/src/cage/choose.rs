@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use super::guard::{Guard, Mediation};
+use super::guard::{Guard, Mediation, Zone, ZoneKind};
 use super::plan::{self, Network, Plan, Program, Report};
 use super::{Cage, Demands, Helper, Kind, Limits, Strength};
 use crate::kernel::bpf;
@@ -118,13 +118,23 @@ fn try_out(cage: &Cage) -> Result<(), String> {
     let plan = Plan {
         walls: cage.walls(),
         program: Program {
-            arguments: ["/bin/sh", "-c", "exit 0"].map(Into::into).to_vec(),
+            // One new file, so that the doorman is tried as well.
+            arguments: ["/bin/sh", "-c", ": > ${TMPDIR:-/dev/shm}/x"]
+                .map(Into::into)
+                .to_vec(),
             environment: Vec::new(),
             folder: "/".into(),
         },
         steps: Vec::new(),
         guard: Guard {
-            zones: Vec::new(),
+            zones: match cage.kind {
+                Kind::Namespaces | Kind::Bubblewrap => vec![Zone {
+                    path: "/dev/shm".into(),
+                    kind: ZoneKind::Private,
+                }],
+                // The helper adds a folder of its own.
+                Kind::Degraded => Vec::new(),
+            },
             names: Vec::new(),
             paths: Vec::new(),
             pins: Vec::new(),

@@ -121,31 +121,32 @@ impl Ground {
         all
     }
 
-    /// Looks through everything writable for protected names. Links are not followed.
-    pub(crate) fn search(&self, git: GitAccess) -> Found {
-        let mut found = Found::default();
-        let mut seen = 0;
-        for place in self.writable() {
-            self.search_folder(&place, git, Depth::Whole, &mut seen, &mut found);
-        }
-        self.add_protected(&mut found);
-        found.places.sort();
-        found.places.dedup();
-        found
+    /// Looks through everything writable for protected names, once for both kinds of access
+    /// to repositories. Links are not followed.
+    pub(crate) fn search(&self) -> [Found; 2] {
+        let hits = self.hits(Depth::Whole);
+        [GitAccess::ReadOnly, GitAccess::Writes].map(|git| self.found(&hits, git, Found::default()))
     }
 
     /// The same at the top alone: fast enough to be done before each command.
-    pub(crate) fn search_top(&self, git: GitAccess, found: &mut Found) {
-        let mut seen = 0;
-        for place in self.writable() {
-            self.search_folder(&place, git, Depth::Top, &mut seen, found);
-        }
-        found
+    pub(crate) fn search_top(&self, git: GitAccess, mut known: Found) -> Found {
+        known
             .places
             .retain(|place| place.symlink_metadata().is_ok());
-        self.add_protected(found);
-        found.places.sort();
-        found.places.dedup();
+        self.found(&self.hits(Depth::Top), git, known)
+    }
+
+    fn found(&self, hits: &Hits, git: GitAccess, mut found: Found) -> Found {
+        for (path, kind) in &hits.names {
+            self.note(path, kind.is_symlink(), git, &mut found);
+        }
+        found.is_cut |= hits.is_cut;
+        self.add_protected(&mut found);
+        for list in [&mut found.places, &mut found.targets] {
+            list.sort();
+            list.dedup();
+        }
+        found
     }
 
     fn add_protected(&self, found: &mut Found) {
@@ -161,35 +162,30 @@ impl Ground {
         all.any(|place| path.starts_with(place))
     }
 
-    fn search_folder(
-        &self,
-        top: &Path,
-        git: GitAccess,
-        depth: Depth,
-        seen: &mut usize,
-        found: &mut Found,
-    ) {
-        let mut open = vec![top.to_owned()];
+    fn hits(&self, depth: Depth) -> Hits {
+        let mut hits = Hits::default();
+        let mut seen = 0;
+        let mut open = self.writable();
         while let Some(folder) = open.pop() {
             // What we cannot list, a command with the same rights cannot list either.
             let entries = std::fs::read_dir(&folder).into_iter().flatten();
             for entry in entries.filter_map(Result::ok) {
-                *seen += 1;
-                if *seen > MOST_ENTRIES {
-                    found.is_cut = true;
-                    return;
+                seen += 1;
+                if seen > MOST_ENTRIES {
+                    hits.is_cut = true;
+                    return hits;
                 }
                 let Ok(kind) = entry.file_type() else {
                     continue;
                 };
-                let name = entry.file_name();
-                if is_protected(&name) {
-                    self.note(&entry.path(), kind.is_symlink(), git, found);
+                if is_protected(&entry.file_name()) {
+                    hits.names.push((entry.path(), kind));
                 } else if kind.is_dir() && depth == Depth::Whole {
                     open.push(entry.path());
                 }
             }
         }
+        hits
     }
 
     fn note(&self, path: &Path, is_link: bool, git: GitAccess, found: &mut Found) {
@@ -251,6 +247,13 @@ impl Ground {
     }
 }
 
+/// Protected names as they were met.
+#[derive(Debug, Default)]
+struct Hits {
+    names: Vec<(PathBuf, std::fs::FileType)>,
+    is_cut: bool,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Depth {
     Top,
@@ -309,3 +312,6 @@ fn absolute(path: &Path) -> Result<(), PathError> {
         Err(PathError::Relative(path.to_owned()))
     }
 }
+
+#[cfg(test)]
+mod tests;

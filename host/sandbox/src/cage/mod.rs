@@ -161,7 +161,7 @@ impl Cage {
 /// What a command may change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Profile {
-    /// Nothing but its private folder for temporary files.
+    /// Nothing but its private folder for temporary files. No hosts either.
     ReadOnly,
     /// The roots as well, except what is protected.
     Workspace { git: GitAccess },
@@ -184,9 +184,10 @@ struct SearchResults {
 
 impl SearchResults {
     fn of(ground: &Ground) -> Self {
+        let [closed, open_to_git] = ground.search();
         Self {
-            closed: ground.search(GitAccess::ReadOnly),
-            open_to_git: ground.search(GitAccess::Writes),
+            closed,
+            open_to_git,
         }
     }
 }
@@ -204,15 +205,14 @@ impl Enclosure {
     }
 
     fn found(&self, git: GitAccess) -> Found {
-        let mut found = {
+        let known = {
             let known = self.known();
             match git {
                 GitAccess::ReadOnly => known.closed.clone(),
                 GitAccess::Writes => known.open_to_git.clone(),
             }
         };
-        self.ground.search_top(git, &mut found);
-        found
+        self.ground.search_top(git, known)
     }
 
     fn known(&self) -> std::sync::MutexGuard<'_, SearchResults> {

@@ -74,7 +74,8 @@ impl Enclosure {
             Profile::Workspace { git } => git,
         };
         let walls = self.cage.walls();
-        let network = match (command.hosts.is_empty(), walls) {
+        let wants_none = command.hosts.is_empty() || command.profile == Profile::ReadOnly;
+        let network = match (wants_none, walls) {
             (true, _) => Network::None,
             (false, Walls::Namespaces | Walls::Bubblewrap) => Network::Proxy(proxy::PORT),
             (false, Walls::Kernel) => return Err(CageError::NoNetwork),

@@ -186,7 +186,7 @@ fn guard(host: &mut Host, plan: &Plan, watched: &Watched) -> Result<(), String> 
                 break Some(Report::OutOfMemory);
             }
             // The kernel does not count those of user 0, and not every cage can bound them.
-            if plan.walls != Walls::Namespaces && processes > plan.limits.processes {
+            if processes > plan.limits.processes {
                 break Some(Report::TooManyProcesses);
             }
         }
