@@ -131,7 +131,7 @@ impl Enclosure {
         let files = [theirs.as_fd(), writer.as_fd(), error_writer.as_fd()];
         self.cage
             .keeper
-            .ask(&self.cage.helper, files)
+            .ask(&self.cage.helper, self.cage.walls(), files)
             .map_err(CageError::NoHelper)?;
         Ok(Running {
             line: Line::new(line).map_err(CageError::NoHelper)?,

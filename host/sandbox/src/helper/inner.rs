@@ -22,14 +22,9 @@ const GRACE: Duration = Duration::from_millis(200);
 const COUNT_MEMORY: Duration = Duration::from_millis(100);
 const PAGE: u64 = 4096;
 
-/// `identity` is who this was before it entered a user namespace.
-pub(crate) fn run(host: &mut Host, plan: &Plan, identity: (u32, u32)) -> Result<(), String> {
-    process::die_with_parent().during("tying the cage to its parent")?;
+pub(crate) fn run(host: &mut Host, plan: &Plan) -> Result<(), String> {
     match plan.walls {
-        Walls::Namespaces => {
-            walls::keep_identity(identity)?;
-            walls::build(plan)?;
-        }
+        Walls::Namespaces => walls::build(plan)?,
         Walls::Bubblewrap => {}
         Walls::Kernel => process::adopt_orphans().during("adopting orphans")?,
     }

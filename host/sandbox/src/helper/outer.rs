@@ -5,16 +5,15 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 
 use super::report::Host;
-use super::{While, inner};
+use super::{While, inner, walls};
 use crate::cage::guard::{Zone, ZoneKind};
 use crate::cage::plan::{Plan, Report, Walls};
 use crate::kernel::c_text;
 use crate::kernel::process::{self, Side, Wait};
 use crate::kernel::socket::{Event, wait_for};
 
-/// What a cage of our own making consists of.
-const NAMESPACES: libc::c_int = libc::CLONE_NEWUSER
-    | libc::CLONE_NEWNS
+/// What a cage of our own making consists of, apart from its mounts.
+pub(crate) const NAMESPACES: libc::c_int = libc::CLONE_NEWUSER
     | libc::CLONE_NEWPID
     | libc::CLONE_NEWNET
     | libc::CLONE_NEWIPC
@@ -29,11 +28,12 @@ pub(crate) fn run() -> ! {
 pub(crate) fn run_inside() -> ! {
     run_as(|host| {
         let plan = host.plan()?;
-        inner::run(host, &plan, process::user_and_group())
+        process::die_with_parent().during("tying the cage to its parent")?;
+        inner::run(host, &plan)
     })
 }
 
-fn run_as(work: impl Fn(&mut Host) -> Result<(), String>) -> ! {
+pub(crate) fn run_as(work: impl Fn(&mut Host) -> Result<(), String>) -> ! {
     let code = match Host::connect() {
         Ok(mut host) => match work(&mut host) {
             Ok(()) => 0,
@@ -115,7 +115,10 @@ fn watch(host: &mut Host, plan: &Plan, namespaces: libc::c_int) -> Result<(), St
         Side::Parent(child) => child,
         Side::Child => {
             let inside = match plan.walls {
-                Walls::Namespaces | Walls::Kernel => inner::run(host, plan, identity),
+                Walls::Namespaces => walls::settle(identity).and_then(|()| inner::run(host, plan)),
+                Walls::Kernel => process::die_with_parent()
+                    .during("tying the cage to its parent")
+                    .and_then(|()| inner::run(host, plan)),
                 Walls::Bubblewrap => bubblewrap(plan),
             };
             let code = match inside {

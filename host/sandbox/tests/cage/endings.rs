@@ -102,7 +102,8 @@ fn commands_in_a_row_leak_nothing() {
             user.name()
         );
         assert_eq!(before.mounts, after.mounts);
-        assert_eq!(before.cgroups, after.cgroups);
+        // Others on this machine may let go of some meanwhile.
+        assert!(after.cgroups <= before.cgroups);
         assert_eq!(before.files_in_tmp, after.files_in_tmp);
         assert_eq!(processes_with("sleep\x00100000"), 0);
         assert_eq!(names, names_in(&world.project()));
