@@ -150,6 +150,12 @@ pub enum Command {
         #[arg(long, conflicts_with = "yes")]
         revoke: bool,
     },
+    /// Run commands in a cage
+    #[cfg(target_os = "linux")]
+    Sandbox {
+        #[command(subcommand)]
+        command: SandboxCommand,
+    },
     /// Say what this machine offers, and what is wrong
     Doctor,
     /// Print completions for a shell
@@ -232,4 +238,52 @@ pub struct AuditShow {
     /// Only the last so many
     #[arg(long, value_name = "N")]
     pub last: Option<usize>,
+}
+
+#[cfg(target_os = "linux")]
+#[derive(Debug, Subcommand)]
+pub enum SandboxCommand {
+    /// Run a command in the cage and exit as it does
+    Run(SandboxRun),
+}
+
+#[cfg(target_os = "linux")]
+#[derive(Debug, ClapArgs)]
+pub struct SandboxRun {
+    /// What the command may change
+    #[arg(long, value_enum, default_value = "workspace", value_name = "PROFILE")]
+    pub profile: SandboxProfile,
+    /// A folder that it may write to; without any, the one it starts in
+    #[arg(long = "root", value_name = "DIR")]
+    pub roots: Vec<PathBuf>,
+    /// A path that it must not change, whether it exists or not
+    #[arg(long, value_name = "PATH")]
+    pub protect: Vec<PathBuf>,
+    /// A path that it must not read, beside keys and credentials
+    #[arg(long, value_name = "PATH")]
+    pub deny_read: Vec<PathBuf>,
+    /// A host that it may reach, such as example.com, *.example.com or example.com:8443
+    #[arg(long = "allow-host", value_name = "HOST")]
+    pub allow_hosts: Vec<String>,
+    /// A variable to pass on (NAME) or to set (NAME=VALUE)
+    #[arg(long, value_name = "NAME[=VALUE]")]
+    pub env: Vec<std::ffi::OsString>,
+    /// End it after so many milliseconds
+    #[arg(long, value_name = "MS")]
+    pub timeout: Option<u64>,
+    /// Take a weaker cage where no full one can be built
+    #[arg(long)]
+    pub degraded: bool,
+    /// The command and its arguments
+    #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
+    pub command: Vec<std::ffi::OsString>,
+}
+
+#[cfg(target_os = "linux")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum SandboxProfile {
+    /// Nothing but a private folder for temporary files
+    ReadOnly,
+    /// The roots as well, except what is protected
+    Workspace,
 }

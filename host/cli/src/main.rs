@@ -6,7 +6,8 @@ use clap::Parser;
 use toolbay_cli::{args::Args, commands};
 
 fn main() -> ExitCode {
-    // The program is its own helper: as such it builds the walls of a cage and never returns.
+    // Before anything else: this may be a cage that is being built.
+    #[cfg(target_os = "linux")]
     toolbay_sandbox::helper::main_if_asked();
     let args = Args::parse();
     commands::run(args)

@@ -142,6 +142,21 @@ pub fn otlp_endpoint() -> Option<String> {
     })
 }
 
+/// Where programs are looked for.
+pub fn search_path() -> OsString {
+    std::env::var_os("PATH").unwrap_or_default()
+}
+
+/// All variables of this process, for whoever picks from them by a list.
+pub fn variables() -> Vec<(OsString, OsString)> {
+    std::env::vars_os().collect()
+}
+
+/// A variable that somebody asked for by its name.
+pub fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name)
+}
+
 /// What `TOOLBAY_LOG` asks to be logged.
 pub fn log_filter() -> Option<String> {
     std::env::var("TOOLBAY_LOG").ok()

@@ -13,9 +13,11 @@ pub mod helper;
 mod kernel;
 #[cfg(target_os = "linux")]
 mod linux;
+mod names;
 mod path;
 #[cfg(unix)]
 pub mod process;
+pub mod seatbelt;
 #[cfg(target_os = "linux")]
 mod system;
 #[cfg(test)]

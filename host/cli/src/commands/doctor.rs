@@ -4,7 +4,6 @@ use std::process::ExitCode;
 
 use serde_json::json;
 use toolbay_runtime::{Runtime, RuntimeOptions};
-use toolbay_sandbox::cage::{Demands, Kind, Offer, Strength, offers};
 
 use super::{CALL_FAILED, print_json, print_line};
 use crate::args::Common;
@@ -91,33 +90,42 @@ fn checks(common: &Common) -> Vec<Check> {
             detail: ability.detail,
         });
     }
+    #[cfg(target_os = "linux")]
     all.extend(cages());
     all
 }
 
-/// The cages that commands could run in here, each tried.
+/// Each kind of cage, tried out.
+#[cfg(target_os = "linux")]
 fn cages() -> Vec<Check> {
-    let offers = offers(&Demands::default()).into_iter();
-    let check = |offer: Offer| {
-        let (state, detail) = match (&offer.cage, offer.strength) {
-            (Ok(_), Strength::Full) => (State::Good, "a full cage can be built".to_owned()),
-            (Ok(cage), Strength::Degraded) => (
-                State::Good,
-                format!("a weaker cage: {}", cage.lacks().join("; ")),
-            ),
-            (Err(reason), _) => (State::Absent, reason.clone()),
-        };
-        Check {
-            name: match offer.kind {
-                Kind::Namespaces => "cage-namespaces",
-                Kind::Bubblewrap => "cage-bubblewrap",
-                Kind::Degraded => "cage-degraded",
-            },
-            state,
-            detail,
-        }
+    use toolbay_sandbox::cage::{Demands, Kind, offers};
+
+    let demands = Demands {
+        search_path: crate::places::search_path(),
+        ..Demands::default()
     };
-    offers.map(check).collect()
+    offers(&demands)
+        .into_iter()
+        .map(|offer| {
+            let (state, detail) = match offer.cage {
+                Ok(cage) if cage.lacks().is_empty() => (State::Good, "can be built".into()),
+                Ok(cage) => (
+                    State::Good,
+                    format!("can be built, but {}", cage.lacks().join("; ")),
+                ),
+                Err(reason) => (State::Absent, reason),
+            };
+            Check {
+                name: match offer.kind {
+                    Kind::Namespaces => "cage",
+                    Kind::Bubblewrap => "cage-bubblewrap",
+                    Kind::Degraded => "cage-degraded",
+                },
+                state,
+                detail,
+            }
+        })
+        .collect()
 }
 
 fn engine(places: &Places) -> Check {

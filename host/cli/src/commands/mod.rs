@@ -7,6 +7,8 @@ mod doctor;
 mod inspect;
 mod policy;
 mod run;
+#[cfg(target_os = "linux")]
+mod sandbox;
 mod shell;
 mod tools;
 mod tour;
@@ -114,6 +116,8 @@ fn start(args: Args) -> anyhow::Result<ExitCode> {
             Command::Audit { command } => audit::run(&common, command),
             Command::Policy { command } => policy::run(common, command).await,
             Command::Trust { yes, revoke } => trust::run(&common, yes, revoke),
+            #[cfg(target_os = "linux")]
+            Command::Sandbox { command } => sandbox::run(common, command).await,
             Command::Doctor => doctor::run(common).await,
             Command::Completions { shell } => completions::run(shell),
         }

@@ -33,7 +33,6 @@ fn question() -> PermissionQuestion {
 
 fn saved() -> SavedIn {
     let places = Places {
-        managed: "/etc/none.json".into(),
         home: Some("/home/me".into()),
         cache: "/c".into(),
         state: "/s".into(),

@@ -1,13 +1,14 @@
 //! Which cages this machine can build, found by building one of each kind.
 
 use std::io::{Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-use super::guard::{Guard, Mediation};
+use super::guard::{Guard, Mediation, Zone, ZoneKind};
 use super::plan::{self, Network, Plan, Program, Report};
-use super::spawn::{self, Outputs};
 use super::{Cage, Demands, Helper, Kind, Limits, Strength};
 use crate::kernel::bpf;
 use crate::{path, system};
@@ -34,9 +35,9 @@ const KINDS: [Kind; 3] = [Kind::Namespaces, Kind::Bubblewrap, Kind::Degraded];
 /// What a degraded cage cannot keep a command from.
 const LACKS: [&str; 6] = [
     "other processes and their command lines can be seen",
-    "modes, owners and times of files outside the roots can be changed where the user may",
     "there is no private folder for temporary files and no network, not even loopback",
     "names in hidden folders can be listed",
+    "named pipes can be made and not be written to, attributes of files not be set",
     "what a command leaves running is hunted down instead of ending with a namespace",
     "memory is bounded for each process, not for all together",
 ];
@@ -117,15 +118,26 @@ fn try_out(cage: &Cage) -> Result<(), String> {
     let plan = Plan {
         walls: cage.walls(),
         program: Program {
-            arguments: ["/bin/sh", "-c", "exit 0"].map(Into::into).to_vec(),
+            // One new file, so that the doorman is tried as well.
+            arguments: ["/bin/sh", "-c", ": > ${TMPDIR:-/dev/shm}/x"]
+                .map(Into::into)
+                .to_vec(),
             environment: Vec::new(),
             folder: "/".into(),
         },
         steps: Vec::new(),
         guard: Guard {
-            zones: Vec::new(),
+            zones: match cage.kind {
+                Kind::Namespaces | Kind::Bubblewrap => vec![Zone {
+                    path: "/dev/shm".into(),
+                    kind: ZoneKind::Private,
+                }],
+                // The helper adds a folder of its own.
+                Kind::Degraded => Vec::new(),
+            },
             names: Vec::new(),
             paths: Vec::new(),
+            pins: Vec::new(),
             git: super::GitAccess::ReadOnly,
             mediation: Mediation::Making,
         },
@@ -133,6 +145,7 @@ fn try_out(cage: &Cage) -> Result<(), String> {
         unreadable: Vec::new(),
         network: Network::None,
         landlock_abi: cage.landlock_abi,
+        bubblewrap: cage.bubblewrap_command(&[], &Limits::default()),
     };
     let words = speak(cage, &plan).map_err(|error| format!("the helper does not run: {error}"))?;
     let mut lines = words.rsplit(|byte| *byte == b'\n');
@@ -148,24 +161,15 @@ fn try_out(cage: &Cage) -> Result<(), String> {
 }
 
 fn speak(cage: &Cage, plan: &Plan) -> std::io::Result<Vec<u8>> {
-    let nowhere = || -> std::io::Result<std::os::fd::OwnedFd> {
-        let file = std::fs::File::options().write(true).open("/dev/null")?;
-        Ok(file.into())
-    };
-    let outputs = Outputs {
-        output: nowhere()?,
-        errors: nowhere()?,
-    };
-    let mut ready = spawn::prepare(cage, plan, outputs).map_err(std::io::Error::other)?;
-    let mut child = ready.command.spawn()?;
-    drop(ready.command);
-    let frame = plan::frame(plan)?;
+    let nowhere = std::fs::File::options().write(true).open("/dev/null")?;
+    let (mut line, theirs) = UnixStream::pair()?;
+    let files = [theirs.as_fd(), nowhere.as_fd(), nowhere.as_fd()];
+    cage.keeper.ask(&cage.helper, cage.walls(), files)?;
+    drop(theirs);
     let mut words = Vec::new();
-    let spoken = ready
-        .line
-        .write_all(&frame)
-        .and_then(|()| ready.line.read_to_end(&mut words));
-    child.wait()?;
+    let spoken = line
+        .write_all(&plan::frame(plan)?)
+        .and_then(|()| line.read_to_end(&mut words));
     // A helper that never listened closes the line: then there are no words.
     if words.is_empty() {
         spoken?;

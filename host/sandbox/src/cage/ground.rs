@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::guard::{GitAccess, is_git_control};
-use super::names::PROTECTED;
+use crate::names::PROTECTED;
 
 /// Paths as somebody wrote them.
 #[derive(Debug, Clone, Default)]
@@ -65,6 +65,8 @@ pub(crate) struct Found {
     pub(crate) places: Vec<PathBuf>,
     /// Whether one of them is a link, which cannot be covered.
     pub(crate) has_links: bool,
+    /// Where such links lead.
+    pub(crate) targets: Vec<PathBuf>,
     /// Whether there was too much to look at all of it.
     pub(crate) is_cut: bool,
 }
@@ -119,31 +121,32 @@ impl Ground {
         all
     }
 
-    /// Looks through everything writable for protected names. Links are not followed.
-    pub(crate) fn search(&self, git: GitAccess) -> Found {
-        let mut found = Found::default();
-        let mut seen = 0;
-        for place in self.writable() {
-            self.search_folder(&place, git, Depth::Whole, &mut seen, &mut found);
-        }
-        self.add_protected(&mut found);
-        found.places.sort();
-        found.places.dedup();
-        found
+    /// Looks through everything writable for protected names, once for both kinds of access
+    /// to repositories. Links are not followed.
+    pub(crate) fn search(&self) -> [Found; 2] {
+        let hits = self.hits(Depth::Whole);
+        [GitAccess::ReadOnly, GitAccess::Writes].map(|git| self.found(&hits, git, Found::default()))
     }
 
     /// The same at the top alone: fast enough to be done before each command.
-    pub(crate) fn search_top(&self, git: GitAccess, found: &mut Found) {
-        let mut seen = 0;
-        for place in self.writable() {
-            self.search_folder(&place, git, Depth::Top, &mut seen, found);
-        }
-        found
+    pub(crate) fn search_top(&self, git: GitAccess, mut known: Found) -> Found {
+        known
             .places
             .retain(|place| place.symlink_metadata().is_ok());
-        self.add_protected(found);
-        found.places.sort();
-        found.places.dedup();
+        self.found(&self.hits(Depth::Top), git, known)
+    }
+
+    fn found(&self, hits: &Hits, git: GitAccess, mut found: Found) -> Found {
+        for (path, kind) in &hits.names {
+            self.note(path, kind.is_symlink(), git, &mut found);
+        }
+        found.is_cut |= hits.is_cut;
+        self.add_protected(&mut found);
+        for list in [&mut found.places, &mut found.targets] {
+            list.sort();
+            list.dedup();
+        }
+        found
     }
 
     fn add_protected(&self, found: &mut Found) {
@@ -159,35 +162,30 @@ impl Ground {
         all.any(|place| path.starts_with(place))
     }
 
-    fn search_folder(
-        &self,
-        top: &Path,
-        git: GitAccess,
-        depth: Depth,
-        seen: &mut usize,
-        found: &mut Found,
-    ) {
-        let mut open = vec![top.to_owned()];
+    fn hits(&self, depth: Depth) -> Hits {
+        let mut hits = Hits::default();
+        let mut seen = 0;
+        let mut open = self.writable();
         while let Some(folder) = open.pop() {
             // What we cannot list, a command with the same rights cannot list either.
             let entries = std::fs::read_dir(&folder).into_iter().flatten();
             for entry in entries.filter_map(Result::ok) {
-                *seen += 1;
-                if *seen > MOST_ENTRIES {
-                    found.is_cut = true;
-                    return;
+                seen += 1;
+                if seen > MOST_ENTRIES {
+                    hits.is_cut = true;
+                    return hits;
                 }
                 let Ok(kind) = entry.file_type() else {
                     continue;
                 };
-                let name = entry.file_name();
-                if is_protected(&name) {
-                    self.note(&entry.path(), kind.is_symlink(), git, found);
+                if is_protected(&entry.file_name()) {
+                    hits.names.push((entry.path(), kind));
                 } else if kind.is_dir() && depth == Depth::Whole {
                     open.push(entry.path());
                 }
             }
         }
+        hits
     }
 
     fn note(&self, path: &Path, is_link: bool, git: GitAccess, found: &mut Found) {
@@ -198,13 +196,16 @@ impl Ground {
                 && self.is_writable(&target)
                 && !self.roots.iter().any(|root| root.starts_with(&target))
             {
-                found.places.push(target);
+                found.places.push(target.clone());
+                found.targets.push(target);
             }
             return;
         }
-        let is_open_to_git = git == GitAccess::Writes
-            && path.is_dir()
-            && path.file_name().is_some_and(|name| name == ".git");
+        let is_repository = path.is_dir() && path.file_name().is_some_and(|name| name == ".git");
+        if is_repository {
+            self.note_hooks(path, found);
+        }
+        let is_open_to_git = git == GitAccess::Writes && is_repository;
         if !is_open_to_git {
             found.places.push(path.to_owned());
             return;
@@ -220,6 +221,37 @@ impl Ground {
             }
         }
     }
+}
+
+impl Ground {
+    /// A repository may keep its hooks in the tree: then they are control files there.
+    fn note_hooks(&self, repository: &Path, found: &mut Found) {
+        let config = std::fs::read_to_string(repository.join("config")).unwrap_or_default();
+        let hooks = config.lines().filter_map(|line| {
+            let (key, value) = line.split_once('=')?;
+            let is_hooks = key.trim().eq_ignore_ascii_case("hookspath");
+            is_hooks.then(|| value.trim().trim_matches('"').to_owned())
+        });
+        for folder in hooks {
+            let Some(tree) = repository.parent() else {
+                continue;
+            };
+            if let Ok(folder) = tree.join(folder).canonicalize()
+                && self.is_writable(&folder)
+                && !self.roots.iter().any(|root| root.starts_with(&folder))
+            {
+                found.places.push(folder.clone());
+                found.targets.push(folder);
+            }
+        }
+    }
+}
+
+/// Protected names as they were met.
+#[derive(Debug, Default)]
+struct Hits {
+    names: Vec<(PathBuf, std::fs::FileType)>,
+    is_cut: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -280,3 +312,6 @@ fn absolute(path: &Path) -> Result<(), PathError> {
         Err(PathError::Relative(path.to_owned()))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -58,6 +58,9 @@ pub(crate) struct Guard {
     /// In lower case: a file system may not tell cases apart.
     pub(crate) names: Vec<Text>,
     pub(crate) paths: Vec<Text>,
+    /// Protected names that exist: what lies above them must stay where it is, or the next
+    /// command would find them elsewhere and uncovered.
+    pub(crate) pins: Vec<Text>,
     pub(crate) git: GitAccess,
     pub(crate) mediation: Mediation,
 }
@@ -116,10 +119,16 @@ impl Guard {
             let protected = protected.path();
             path.starts_with(protected) || act != Act::Make && protected.starts_with(path)
         };
-        self.paths
-            .iter()
-            .find(covers)
-            .map(|protected| format!("{} is protected", protected.path().display()))
+        if let Some(protected) = self.paths.iter().find(covers) {
+            return Some(format!("{} is protected", protected.path().display()));
+        }
+        let holds = |pin: &&Text| act != Act::Make && pin.path().starts_with(path);
+        let pin = self.pins.iter().find(holds)?;
+        Some(format!(
+            "{} holds {}, which is protected",
+            path.display(),
+            pin.path().display()
+        ))
     }
 
     fn protected_part(&self, inside: &Path) -> Option<String> {
@@ -175,6 +184,7 @@ mod tests {
             ],
             names: vec![".git".into(), ".claude".into()],
             paths: vec!["/tmp/p/a/b/c".into()],
+            pins: vec!["/tmp/p/nested/.git".into()],
             git,
             mediation: Mediation::Making,
         }
@@ -210,6 +220,8 @@ mod tests {
             (Act::Place, "/tmp/p/a", true),
             (Act::Remove, "/tmp/p/a/b", true),
             (Act::Place, "/tmp/p/ab", false),
+            (Act::Remove, "/tmp/p/nested", true),
+            (Act::Make, "/tmp/p/nested/new", false),
         ] {
             let refused = guard.refuses(act, Path::new(path)).is_some();
             assert_eq!(refused, is_refused, "{act:?} {path}");

@@ -12,6 +12,7 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::sync::Mutex;
 
+use super::plan::Walls;
 use crate::helper::{ASKED, KEEP};
 use crate::kernel::socket;
 
@@ -26,17 +27,26 @@ struct Running {
 
 impl Keeper {
     /// Asks for a helper whose input, output and errors are the given files.
-    pub(super) fn ask(&self, program: &Path, files: [BorrowedFd<'_>; 3]) -> io::Result<()> {
+    pub(super) fn ask(
+        &self,
+        program: &Path,
+        walls: Walls,
+        files: [BorrowedFd<'_>; 3],
+    ) -> io::Result<()> {
+        let kind = match walls {
+            Walls::Namespaces => socket::Kind::Spare,
+            Walls::Bubblewrap | Walls::Kernel => socket::Kind::Plain,
+        };
         // What is in there is whole, or was not stored.
         let mut running = self.0.lock().unwrap_or_else(|broken| broken.into_inner());
         if let Some(keeper) = &*running
-            && socket::send_files(keeper.line.as_fd(), files).is_ok()
+            && socket::send_files(keeper.line.as_fd(), kind, files).is_ok()
         {
             return Ok(());
         }
         // There was none, or somebody killed it.
         let keeper = running.insert(Running::start(program)?);
-        socket::send_files(keeper.line.as_fd(), files)
+        socket::send_files(keeper.line.as_fd(), kind, files)
     }
 }
 

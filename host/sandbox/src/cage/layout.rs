@@ -6,8 +6,8 @@ use super::Profile;
 use super::ground::{Found, Ground};
 use super::guard::{GitAccess, Guard, Mediation, Zone, ZoneKind};
 use super::limits::Limits;
-use super::names::PROTECTED;
 use super::plan::{Step, Text, Walls};
+use crate::names::PROTECTED;
 
 /// Folders for temporary files: each command has its own.
 const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
@@ -111,10 +111,16 @@ fn guard(
         Mediation::Making
     };
     let paths = ground.protect.iter().chain(&ground.hidden);
+    let paths = paths.chain(&found.targets);
     Guard {
         zones,
         names: PROTECTED.iter().map(|name| Text::from(*name)).collect(),
         paths: paths.map(|path| path.as_path().into()).collect(),
+        pins: found
+            .places
+            .iter()
+            .map(|path| path.as_path().into())
+            .collect(),
         git: match profile {
             Profile::ReadOnly => GitAccess::ReadOnly,
             Profile::Workspace { git } => git,

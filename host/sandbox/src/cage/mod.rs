@@ -4,6 +4,7 @@
 //! weaker one than was asked for is refused, never taken silently. `Cage::around` fixes the
 //! paths of a session. `Enclosure::run` runs one command and leaves nothing of it behind.
 
+mod bubblewrap;
 mod choose;
 mod environment;
 pub(crate) mod ground;
@@ -12,11 +13,9 @@ mod keeper;
 pub(crate) mod layout;
 pub(crate) mod limits;
 mod line;
-pub(crate) mod names;
 pub(crate) mod plan;
 pub(crate) mod proxy;
 mod run;
-mod spawn;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -24,12 +23,12 @@ use std::sync::{Arc, Mutex};
 
 use thiserror::Error;
 
+pub use crate::names::{home_controls, secrets};
 pub use choose::{Offer, WhyNot, choose, offers};
 pub use environment::allowed;
 pub use ground::{PathError, Paths};
 pub use guard::GitAccess;
 pub use limits::Limits;
-pub use names::{home_controls, secrets};
 pub use proxy::hosts::{Hosts, NoHost};
 
 use ground::{Found, Ground};
@@ -139,6 +138,17 @@ impl Cage {
         })
     }
 
+    /// What makes the walls where this program cannot; else nothing.
+    fn bubblewrap_command(&self, steps: &[plan::Step], limits: &Limits) -> Vec<plan::Text> {
+        let Some(program) = &self.bubblewrap else {
+            return Vec::new();
+        };
+        // Behind the walls `/proc/self` is somebody else.
+        let helper = self.helper.read_link();
+        let helper = helper.as_ref().unwrap_or(&self.helper);
+        bubblewrap::command(program, helper, steps, limits.temporary)
+    }
+
     fn walls(&self) -> Walls {
         match self.kind {
             Kind::Namespaces => Walls::Namespaces,
@@ -151,7 +161,7 @@ impl Cage {
 /// What a command may change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Profile {
-    /// Nothing but its private folder for temporary files.
+    /// Nothing but its private folder for temporary files. No hosts either.
     ReadOnly,
     /// The roots as well, except what is protected.
     Workspace { git: GitAccess },
@@ -174,9 +184,10 @@ struct SearchResults {
 
 impl SearchResults {
     fn of(ground: &Ground) -> Self {
+        let [closed, open_to_git] = ground.search();
         Self {
-            closed: ground.search(GitAccess::ReadOnly),
-            open_to_git: ground.search(GitAccess::Writes),
+            closed,
+            open_to_git,
         }
     }
 }
@@ -194,15 +205,14 @@ impl Enclosure {
     }
 
     fn found(&self, git: GitAccess) -> Found {
-        let mut found = {
+        let known = {
             let known = self.known();
             match git {
                 GitAccess::ReadOnly => known.closed.clone(),
                 GitAccess::Writes => known.open_to_git.clone(),
             }
         };
-        self.ground.search_top(git, &mut found);
-        found
+        self.ground.search_top(git, known)
     }
 
     fn known(&self) -> std::sync::MutexGuard<'_, SearchResults> {

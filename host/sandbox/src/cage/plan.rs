@@ -36,6 +36,8 @@ pub(crate) struct Plan {
     pub(crate) unreadable: Vec<Text>,
     pub(crate) network: Network,
     pub(crate) landlock_abi: i64,
+    /// The program and its arguments that make the walls, where we cannot.
+    pub(crate) bubblewrap: Vec<Text>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -133,12 +135,16 @@ impl<'de> Deserialize<'de> for Text {
     }
 }
 
-/// A plan as it travels: its length, then itself.
+/// A plan as it travels: its length, then itself. Once for each process that reads one: with
+/// bubblewrap in between, the inner one cannot inherit what the outer one read.
 pub(crate) fn frame(plan: &Plan) -> serde_json::Result<Vec<u8>> {
     let body = serde_json::to_vec(plan)?;
-    let mut all = (body.len() as u32).to_le_bytes().to_vec();
-    all.extend(body);
-    Ok(all)
+    let mut one = (body.len() as u32).to_le_bytes().to_vec();
+    one.extend(body);
+    Ok(match plan.walls {
+        Walls::Namespaces | Walls::Kernel => one,
+        Walls::Bubblewrap => one.repeat(2),
+    })
 }
 
 #[cfg(test)]

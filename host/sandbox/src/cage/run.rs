@@ -6,15 +6,13 @@ use std::time::Duration;
 
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe::Receiver;
-use tokio::process::Child;
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep_until};
 
 use super::environment;
 use super::layout;
 use super::line::{Line, Word};
 use super::plan::{self, Network, Plan, Program, Report, Walls};
 use super::proxy::{self, Proxy};
-use super::spawn::{self, Outputs};
 use super::{CageError, Command, Enclosure, Ended, GitAccess, How, Profile, Stream, Streams};
 
 /// How much is read past the limit and thrown away before the writer counts as one that
@@ -37,15 +35,10 @@ impl Enclosure {
         let deadline = Instant::now() + command.limits.time;
         let plan = self.plan(command)?;
         let frame = plan::frame(&plan).map_err(|error| CageError::Broken(error.to_string()))?;
-        let mut running = self.start(&plan, command.streams)?;
+        let mut running = self.start(command.streams)?;
         // A helper that is gone already is noticed below.
         let _ = running.line.send(&frame).await;
         let end = running.watch(command, deadline, sink).await;
-        if let Some(child) = &mut running.child
-            && timeout(LAST_BREATH, child.wait()).await.is_err()
-        {
-            let _ = child.start_kill();
-        }
         self.judge(end, command)
     }
 
@@ -81,7 +74,8 @@ impl Enclosure {
             Profile::Workspace { git } => git,
         };
         let walls = self.cage.walls();
-        let network = match (command.hosts.is_empty(), walls) {
+        let wants_none = command.hosts.is_empty() || command.profile == Profile::ReadOnly;
+        let network = match (wants_none, walls) {
             (true, _) => Network::None,
             (false, Walls::Namespaces | Walls::Bubblewrap) => Network::Proxy(proxy::PORT),
             (false, Walls::Kernel) => return Err(CageError::NoNetwork),
@@ -113,6 +107,7 @@ impl Enclosure {
                     .collect(),
                 folder: folder.into(),
             },
+            bubblewrap: self.cage.bubblewrap_command(&layout.steps, &command.limits),
             steps: layout.steps,
             guard: layout.guard,
             limits: command.limits,
@@ -122,7 +117,7 @@ impl Enclosure {
         })
     }
 
-    fn start(&self, plan: &Plan, streams: Streams) -> Result<Running, CageError> {
+    fn start(&self, streams: Streams) -> Result<Running, CageError> {
         let pipe = || std::io::pipe().map_err(CageError::NoHelper);
         let (output, writer) = pipe()?;
         let (errors, error_writer) = match streams {
@@ -132,48 +127,17 @@ impl Enclosure {
             }
             Streams::Together => (None, writer.try_clone().map_err(CageError::NoHelper)?),
         };
-        let outputs = Outputs {
-            output: writer.into(),
-            errors: error_writer.into(),
-        };
-        let (child, line) = self.helper(plan, outputs)?;
+        let (line, theirs) = std::os::unix::net::UnixStream::pair().map_err(CageError::NoHelper)?;
+        let files = [theirs.as_fd(), writer.as_fd(), error_writer.as_fd()];
+        self.cage
+            .keeper
+            .ask(&self.cage.helper, self.cage.walls(), files)
+            .map_err(CageError::NoHelper)?;
         Ok(Running {
-            child,
             line: Line::new(line).map_err(CageError::NoHelper)?,
             output: Some(receiver(output)?),
             errors: errors.map(receiver).transpose()?,
         })
-    }
-}
-
-type Helper = (Option<Child>, std::os::unix::net::UnixStream);
-
-impl Enclosure {
-    /// From the keeper where there can be one, else a process of its own.
-    fn helper(&self, plan: &Plan, outputs: Outputs) -> Result<Helper, CageError> {
-        match plan.walls {
-            Walls::Namespaces | Walls::Kernel => {
-                let (line, theirs) =
-                    std::os::unix::net::UnixStream::pair().map_err(CageError::NoHelper)?;
-                let files = [
-                    theirs.as_fd(),
-                    outputs.output.as_fd(),
-                    outputs.errors.as_fd(),
-                ];
-                let keeper = &self.cage.keeper;
-                keeper
-                    .ask(&self.cage.helper, files)
-                    .map_err(CageError::NoHelper)?;
-                Ok((None, line))
-            }
-            Walls::Bubblewrap => {
-                let ready = spawn::prepare(&self.cage, plan, outputs)?;
-                let child = tokio::process::Command::from(ready.command)
-                    .spawn()
-                    .map_err(CageError::NoHelper)?;
-                Ok((Some(child), ready.line))
-            }
-        }
     }
 }
 
@@ -182,8 +146,6 @@ fn receiver(pipe: PipeReader) -> Result<Receiver, CageError> {
 }
 
 struct Running {
-    /// Where the keeper did not start it. Everything ends when the line is closed.
-    child: Option<Child>,
     line: Line,
     output: Option<Receiver>,
     errors: Option<Receiver>,

@@ -4,10 +4,13 @@
 //! safe, whatever the process does to its memory meanwhile. What may be made is made here,
 //! in a folder that is held open, under the name that was judged.
 
+mod metadata;
+
 use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::io::Error;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::path::Path;
 
 use super::resolve::{self, Spot};
 use crate::cage::guard::{Act, Guard};
@@ -102,8 +105,10 @@ impl<'a> Doorman<'a> {
             libc::SYS_unlink => self.remove(&caller, (HERE, a), 0),
             #[cfg(target_arch = "x86_64")]
             libc::SYS_rmdir => self.remove(&caller, (HERE, a), libc::AT_REMOVEDIR),
-            // The list of calls and this one belong together; what is missing here fails.
-            _ => Err(Answer::Fail(libc::ENOSYS)),
+            // The list of calls and these belong together; what is missing here fails.
+            _ => self
+                .metadata(&caller)
+                .unwrap_or(Err(Answer::Fail(libc::ENOSYS))),
         }
     }
 
@@ -275,7 +280,11 @@ impl<'a> Doorman<'a> {
     }
 
     fn check(&mut self, act: Act, spot: &Spot) -> Step<()> {
-        let Some(reason) = self.guard.refuses(act, &spot.path) else {
+        self.check_path(act, &spot.path)
+    }
+
+    fn check_path(&mut self, act: Act, path: &Path) -> Step<()> {
+        let Some(reason) = self.guard.refuses(act, path) else {
             return Ok(());
         };
         if self.told.len() < MOST_TOLD && self.told.insert(reason.clone()) {

@@ -4,7 +4,7 @@
 //! cage or the machine, what goes around the checks of others (io_uring, calls whose flags
 //! lie in memory), and families of sockets that are not for everyday work.
 
-use libc::{EACCES, EAFNOSUPPORT, ENOSYS, EPERM};
+use libc::{EACCES, EAFNOSUPPORT, ENOSYS, ENOTSUP, EPERM};
 
 use crate::cage::guard::Mediation;
 use crate::cage::plan::Walls;
@@ -145,6 +145,9 @@ pub(crate) fn rules(walls: Walls, mediation: Mediation) -> Vec<Rule> {
     rules.extend(set_id_rules());
     if walls == Walls::Kernel {
         rules.extend(scheduling_rules());
+        rules.extend(METADATA.iter().map(|call| rule(*call, vec![], Action::Ask)));
+        let attributes = ATTRIBUTES.iter();
+        rules.extend(attributes.map(|call| rule(*call, vec![], fail(ENOTSUP))));
     }
     rules.extend(socket_rules(walls));
     rules.extend(doorman_rules(mediation));
@@ -297,6 +300,44 @@ const MAKES: &[i64] = &[
 const REMOVES: &[i64] = &[libc::SYS_unlink, libc::SYS_unlinkat, libc::SYS_rmdir];
 #[cfg(not(target_arch = "x86_64"))]
 const REMOVES: &[i64] = &[libc::SYS_unlinkat];
+
+/// What Landlock does not look at, and only a read-only mount would refuse.
+const METADATA: &[i64] = &[
+    libc::SYS_fchmod,
+    libc::SYS_fchmodat,
+    FCHMODAT2,
+    libc::SYS_fchown,
+    libc::SYS_fchownat,
+    libc::SYS_utimensat,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_chmod,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_chown,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_lchown,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_utime,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_utimes,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_futimesat,
+];
+
+/// The same for attributes, which everyday work does without.
+const ATTRIBUTES: &[i64] = &[
+    libc::SYS_setxattr,
+    libc::SYS_lsetxattr,
+    libc::SYS_fsetxattr,
+    libc::SYS_removexattr,
+    libc::SYS_lremovexattr,
+    libc::SYS_fremovexattr,
+    SETXATTRAT,
+    REMOVEXATTRAT,
+    FILE_SETATTR,
+];
+const SETXATTRAT: i64 = 463;
+const REMOVEXATTRAT: i64 = 466;
+const FILE_SETATTR: i64 = 469;
 
 fn rule(call: i64, when: Vec<Condition>, then: Action) -> Rule {
     Rule { call, when, then }

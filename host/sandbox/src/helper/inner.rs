@@ -22,14 +22,9 @@ const GRACE: Duration = Duration::from_millis(200);
 const COUNT_MEMORY: Duration = Duration::from_millis(100);
 const PAGE: u64 = 4096;
 
-/// `identity` is who this was before it entered a user namespace.
-pub(crate) fn run(host: &mut Host, plan: &Plan, identity: (u32, u32)) -> Result<(), String> {
-    process::die_with_parent().during("tying the cage to its parent")?;
+pub(crate) fn run(host: &mut Host, plan: &Plan) -> Result<(), String> {
     match plan.walls {
-        Walls::Namespaces => {
-            walls::keep_identity(identity)?;
-            walls::build(plan)?;
-        }
+        Walls::Namespaces => walls::build(plan)?,
         Walls::Bubblewrap => {}
         Walls::Kernel => process::adopt_orphans().during("adopting orphans")?,
     }
@@ -178,18 +173,16 @@ fn guard(host: &mut Host, plan: &Plan, watched: &Watched) -> Result<(), String> 
         }
         if Instant::now() >= next_count {
             next_count = Instant::now() + COUNT_MEMORY;
-            match plan.walls {
-                Walls::Namespaces | Walls::Bubblewrap => {
-                    if memory_in_use() > plan.limits.memory {
-                        break Some(Report::OutOfMemory);
-                    }
-                }
-                // The kernel does not count the processes of user 0.
-                Walls::Kernel => {
-                    if descendants().len() as u64 > plan.limits.processes {
-                        break Some(Report::TooManyProcesses);
-                    }
-                }
+            let (memory, processes) = match plan.walls {
+                Walls::Namespaces | Walls::Bubblewrap => in_use(),
+                Walls::Kernel => (0, descendants().len() as u64),
+            };
+            if memory > plan.limits.memory {
+                break Some(Report::OutOfMemory);
+            }
+            // The kernel does not count those of user 0, and not every cage can bound them.
+            if processes > plan.limits.processes {
+                break Some(Report::TooManyProcesses);
             }
         }
     };
@@ -222,8 +215,8 @@ fn reap_all(main: libc::pid_t) -> (Option<End>, Rest) {
     }
 }
 
-/// Bytes that the processes of this namespace hold for themselves.
-fn memory_in_use() -> u64 {
+/// Bytes that the processes of this namespace hold for themselves, and how many there are.
+fn in_use() -> (u64, u64) {
     let own = |entry: std::fs::DirEntry| -> Option<u64> {
         let name = entry.file_name();
         name.to_str()?.parse::<u32>().ok()?;
@@ -236,7 +229,9 @@ fn memory_in_use() -> u64 {
         Some(resident.saturating_sub(shared) * PAGE)
     };
     let all = std::fs::read_dir("/proc").into_iter().flatten();
-    all.filter_map(Result::ok).filter_map(own).sum()
+    all.filter_map(Result::ok)
+        .filter_map(own)
+        .fold((0, 0), |(bytes, count), one| (bytes + one, count + 1))
 }
 
 /// Kills everything below this process, where no namespace does it. Orphans become our

@@ -21,6 +21,8 @@ use std::ffi::OsStr;
 
 /// The first argument that makes a program the helper.
 pub(crate) const ASKED: &str = "--toolbay-cage-helper";
+/// The second one, behind bubblewrap: the walls stand.
+pub(crate) const INSIDE: &str = "inside";
 /// The second one, for a helper that stays and forks.
 pub(crate) const KEEP: &str = "keep";
 
@@ -35,6 +37,7 @@ pub fn main_if_asked() {
     }
     match arguments.next() {
         Some(word) if word == KEEP => keeper::run(),
+        Some(word) if word == INSIDE => outer::run_inside(),
         _ => outer::run(),
     }
 }

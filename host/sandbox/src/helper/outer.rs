@@ -5,15 +5,15 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 
 use super::report::Host;
-use super::{While, inner};
+use super::{While, inner, walls};
 use crate::cage::guard::{Zone, ZoneKind};
 use crate::cage::plan::{Plan, Report, Walls};
+use crate::kernel::c_text;
 use crate::kernel::process::{self, Side, Wait};
 use crate::kernel::socket::{Event, wait_for};
 
-/// What a cage of our own making consists of.
-const NAMESPACES: libc::c_int = libc::CLONE_NEWUSER
-    | libc::CLONE_NEWNS
+/// What a cage of our own making consists of, apart from its mounts.
+pub(crate) const NAMESPACES: libc::c_int = libc::CLONE_NEWUSER
     | libc::CLONE_NEWPID
     | libc::CLONE_NEWNET
     | libc::CLONE_NEWIPC
@@ -21,8 +21,21 @@ const NAMESPACES: libc::c_int = libc::CLONE_NEWUSER
     | libc::CLONE_NEWCGROUP;
 
 pub(crate) fn run() -> ! {
+    run_as(start)
+}
+
+/// The inner process, where bubblewrap stands between it and the outer one.
+pub(crate) fn run_inside() -> ! {
+    run_as(|host| {
+        let plan = host.plan()?;
+        process::die_with_parent().during("tying the cage to its parent")?;
+        inner::run(host, &plan)
+    })
+}
+
+pub(crate) fn run_as(work: impl Fn(&mut Host) -> Result<(), String>) -> ! {
     let code = match Host::connect() {
-        Ok(mut host) => match start(&mut host) {
+        Ok(mut host) => match work(&mut host) {
             Ok(()) => 0,
             Err(what) => {
                 host.tell(&Report::Failed(what));
@@ -46,8 +59,7 @@ fn start(host: &mut Host) -> Result<(), String> {
             inner::kill_descendants();
             watched
         }
-        // Bubblewrap stands outside already.
-        Walls::Bubblewrap => inner::run(host, &plan, process::user_and_group()),
+        Walls::Bubblewrap => watch(host, &plan, 0),
     }
 }
 
@@ -86,12 +98,30 @@ impl Drop for Temporary {
     }
 }
 
+/// Becomes bubblewrap, which starts the inner process behind its walls.
+fn bubblewrap(plan: &Plan) -> Result<(), String> {
+    let arguments = plan.bubblewrap.iter().map(|text| c_text(&text.0));
+    let arguments = arguments
+        .collect::<std::io::Result<Vec<_>>>()
+        .during("reading the plan")?;
+    let program = arguments.first().ok_or("there is no bubblewrap")?;
+    process::close_from(3).during("closing files")?;
+    Err(process::start_program(program, &arguments, &[])).during("starting bubblewrap")
+}
+
 fn watch(host: &mut Host, plan: &Plan, namespaces: libc::c_int) -> Result<(), String> {
     let identity = process::user_and_group();
     let child = match process::fork_into(namespaces).during("making namespaces")? {
         Side::Parent(child) => child,
         Side::Child => {
-            let code = match inner::run(host, plan, identity) {
+            let inside = match plan.walls {
+                Walls::Namespaces => walls::settle(identity).and_then(|()| inner::run(host, plan)),
+                Walls::Kernel => process::die_with_parent()
+                    .during("tying the cage to its parent")
+                    .and_then(|()| inner::run(host, plan)),
+                Walls::Bubblewrap => bubblewrap(plan),
+            };
+            let code = match inside {
                 Ok(()) => 0,
                 Err(what) => {
                     host.tell(&Report::Failed(what));

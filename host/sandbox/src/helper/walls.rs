@@ -17,9 +17,16 @@ const DEVICES: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
 const NO_FILE: &str = "/dev/.no-file";
 const NO_FOLDER: &str = "/dev/.no-folder";
 
+/// The first steps in new namespaces, which need no plan. `identity` is who this was before.
+pub(crate) fn settle(identity: (u32, u32)) -> Result<(), String> {
+    process::die_with_parent().during("tying the cage to its parent")?;
+    keep_identity(identity)?;
+    socket::loopback_up().during("switching the loopback device on")
+}
+
 /// Keeps the caller's own user and group, and no other, inside the new user namespace.
 /// Must be told before anything else: until then the process is nobody.
-pub(crate) fn keep_identity((user, group): (u32, u32)) -> Result<(), String> {
+fn keep_identity((user, group): (u32, u32)) -> Result<(), String> {
     fs::write("/proc/self/setgroups", "deny").during("fixing the groups")?;
     fs::write("/proc/self/uid_map", format!("{user} {user} 1")).during("mapping the user")?;
     fs::write("/proc/self/gid_map", format!("{group} {group} 1")).during("mapping the group")
@@ -27,7 +34,7 @@ pub(crate) fn keep_identity((user, group): (u32, u32)) -> Result<(), String> {
 
 /// All that the command will see, in place of what there was.
 pub(crate) fn build(plan: &Plan) -> Result<(), String> {
-    socket::loopback_up().during("switching the loopback device on")?;
+    process::separate_mounts().during("making a mount namespace")?;
     mount::make_all_private().during("making mounts private")?;
     // Copies are made while the host's paths still mean what the host meant.
     let copies: Vec<Option<OwnedFd>> = plan
@@ -88,10 +95,9 @@ fn processes(most: u64) -> Result<(), String> {
     mount::processes(proc).during("mounting /proc")?;
     // The kernel counts processes of a user, but never those of user 0; since Linux 6.14 it
     // can bound the numbers in a namespace instead. The first 300 are never given twice.
+    // Where it cannot, the guard counts.
     if process::user_and_group().0 == 0 {
-        let bound = (most + 300).to_string();
-        fs::write("/proc/sys/kernel/pid_max", bound)
-            .during("bounding the number of processes (for user 0 this needs Linux 6.14)")?;
+        let _ = fs::write("/proc/sys/kernel/pid_max", (most + 300).to_string());
     }
     let extra = libc::MS_NODEV | libc::MS_NOEXEC;
     mount::seal(proc, extra).during("sealing /proc")

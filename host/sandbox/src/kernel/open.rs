@@ -148,6 +148,40 @@ pub(crate) fn make_link(target: &CStr, folder: BorrowedFd<'_>, name: &CStr) -> R
     Ok(())
 }
 
+/// Changes the mode of what a handle names, which may be one that can do nothing else.
+pub(crate) fn set_mode(handle: BorrowedFd<'_>, mode: u32) -> Result<()> {
+    let path = c_text(format!("/proc/self/fd/{}", handle.as_raw_fd()))?;
+    // SAFETY: the path lives through the call.
+    checked(unsafe { libc::chmod(path.as_ptr(), mode) }.into())?;
+    Ok(())
+}
+
+pub(crate) fn set_owner(handle: BorrowedFd<'_>, user: u32, group: u32) -> Result<()> {
+    let flags = libc::AT_EMPTY_PATH;
+    // SAFETY: a constant path.
+    checked(
+        unsafe { libc::fchownat(handle.as_raw_fd(), c"".as_ptr(), user, group, flags) }.into(),
+    )?;
+    Ok(())
+}
+
+/// Sets last access and last change, each in seconds and nanoseconds; nothing means now.
+pub(crate) fn set_times(handle: BorrowedFd<'_>, times: Option<[(i64, i64); 2]>) -> Result<()> {
+    let times = times.map(|both| {
+        both.map(|(seconds, rest)| libc::timespec {
+            tv_sec: seconds,
+            tv_nsec: rest,
+        })
+    });
+    let pointer = times
+        .as_ref()
+        .map_or(std::ptr::null(), |times| times.as_ptr());
+    let flags = libc::AT_EMPTY_PATH;
+    // SAFETY: a constant path; the times live through the call, or there are none.
+    checked(unsafe { libc::utimensat(handle.as_raw_fd(), c"".as_ptr(), pointer, flags) }.into())?;
+    Ok(())
+}
+
 /// Two names in their folders, for the calls that take two.
 pub(crate) struct Pair<'a> {
     pub(crate) from: (BorrowedFd<'a>, &'a CStr),

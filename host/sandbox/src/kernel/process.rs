@@ -252,10 +252,11 @@ pub(crate) fn drain(signals: BorrowedFd<'_>) {
     };
 }
 
-/// Ended children need not be waited for.
-pub(crate) fn leave_children_to_the_kernel() {
-    // SAFETY: ignoring a signal runs no code of ours.
-    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
+/// From here on this process has mounts of its own, at first the same as before.
+pub(crate) fn separate_mounts() -> Result<()> {
+    // SAFETY: takes no pointers.
+    checked(unsafe { libc::unshare(libc::CLONE_NEWNS) }.into())?;
+    Ok(())
 }
 
 /// Closes every descriptor from this number on. Only where nobody owns one any more.

@@ -57,9 +57,21 @@ pub(crate) fn send_file(socket: BorrowedFd<'_>, byte: u8, file: BorrowedFd<'_>) 
     Ok(())
 }
 
-/// Sends one byte, and with it the three files that a helper starts with.
-pub(crate) fn send_files(socket: BorrowedFd<'_>, files: [BorrowedFd<'_>; 3]) -> Result<()> {
-    let byte = 0_u8;
+/// How a helper is to be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Plain,
+    /// From a spare that has its namespaces already.
+    Spare,
+}
+
+/// Sends what kind of helper is wanted, and with it the three files that it starts with.
+pub(crate) fn send_files(
+    socket: BorrowedFd<'_>,
+    kind: Kind,
+    files: [BorrowedFd<'_>; 3],
+) -> Result<()> {
+    let byte = kind as u8;
     let mut content = libc::iovec {
         iov_base: (&raw const byte).cast_mut().cast(),
         iov_len: 1,
@@ -86,7 +98,7 @@ pub(crate) fn send_files(socket: BorrowedFd<'_>, files: [BorrowedFd<'_>; 3]) -> 
 }
 
 /// The other end of `send_files`; `None` when the line is closed.
-pub(crate) fn receive_files(socket: BorrowedFd<'_>) -> Result<Option<[OwnedFd; 3]>> {
+pub(crate) fn receive_files(socket: BorrowedFd<'_>) -> Result<Option<(Kind, [OwnedFd; 3])>> {
     let mut byte = 0_u8;
     let mut content = libc::iovec {
         iov_base: (&raw mut byte).cast(),
@@ -115,7 +127,15 @@ pub(crate) fn receive_files(socket: BorrowedFd<'_>) -> Result<Option<[OwnedFd; 3
             return Err(Error::other("a message without its three files"));
         }
         let numbers = libc::CMSG_DATA(header).cast::<[i32; 3]>().read_unaligned();
-        Ok(Some(numbers.map(|number| OwnedFd::from_raw_fd(number))))
+        let kind = if byte == Kind::Spare as u8 {
+            Kind::Spare
+        } else {
+            Kind::Plain
+        };
+        Ok(Some((
+            kind,
+            numbers.map(|number| OwnedFd::from_raw_fd(number)),
+        )))
     }
 }
 
@@ -169,36 +189,52 @@ pub(crate) fn wait_for<const N: usize>(
     all: [Event<'_>; N],
     time: Option<Duration>,
 ) -> Result<[Option<Seen>; N]> {
-    let mut asked = all.map(|event| {
-        let (fd, events) = match event {
-            // The kernel leaves out descriptors below zero.
-            Event::Never => (-1, 0),
-            Event::Readable(fd) => (fd.as_raw_fd(), libc::POLLIN),
-            Event::Closed(fd) => (fd.as_raw_fd(), libc::POLLRDHUP),
-        };
-        libc::pollfd {
-            fd,
-            events,
-            revents: 0,
-        }
-    });
-    let time = time.map_or(-1, |time| {
-        i32::try_from(time.as_millis()).unwrap_or(i32::MAX)
-    });
-    // SAFETY: the array lives through the call and has the length that is told.
-    let answer = unsafe { libc::poll(asked.as_mut_ptr(), N as libc::nfds_t, time) };
-    if answer < 0 {
-        let error = Error::last_os_error();
-        if error.kind() != ErrorKind::Interrupted {
-            return Err(error);
-        }
-        return Ok([None; N]);
-    }
+    let mut asked = all.map(question);
+    poll(&mut asked, time)?;
     Ok(asked.map(|one| match one.revents {
         0 => None,
         seen if seen & libc::POLLIN != 0 => Some(Seen::Readable),
         _ => Some(Seen::Closed),
     }))
+}
+
+/// The same for any number of them, and for ever.
+pub(crate) fn wait_for_any(all: &[Event<'_>]) -> Result<Vec<bool>> {
+    let mut asked: Vec<libc::pollfd> = all.iter().map(|event| question(*event)).collect();
+    poll(&mut asked, None)?;
+    Ok(asked.iter().map(|one| one.revents != 0).collect())
+}
+
+fn question(event: Event<'_>) -> libc::pollfd {
+    let (fd, events) = match event {
+        // The kernel leaves out descriptors below zero.
+        Event::Never => (-1, 0),
+        Event::Readable(fd) => (fd.as_raw_fd(), libc::POLLIN),
+        Event::Closed(fd) => (fd.as_raw_fd(), libc::POLLRDHUP),
+    };
+    libc::pollfd {
+        fd,
+        events,
+        revents: 0,
+    }
+}
+
+fn poll(asked: &mut [libc::pollfd], time: Option<Duration>) -> Result<()> {
+    let time = time.map_or(-1, |time| {
+        i32::try_from(time.as_millis()).unwrap_or(i32::MAX)
+    });
+    // SAFETY: the list lives through the call and has the length that is told.
+    let answer = unsafe { libc::poll(asked.as_mut_ptr(), asked.len() as libc::nfds_t, time) };
+    if answer < 0 {
+        let error = Error::last_os_error();
+        if error.kind() != ErrorKind::Interrupted {
+            return Err(error);
+        }
+        for one in asked {
+            one.revents = 0;
+        }
+    }
+    Ok(())
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::world::{User, World};
+use crate::world::{ALONE, User, World};
 
 /// How often; CI does with less than a long run wants.
 fn times(few: usize) -> usize {
@@ -86,6 +86,7 @@ fn waits_until(is_so: impl Fn() -> bool) -> bool {
 
 #[test]
 fn commands_in_a_row_leak_nothing() {
+    let _turn = ALONE.write().unwrap_or_else(|broken| broken.into_inner());
     for user in User::all() {
         let world = World::new(Path::new("/tmp"), user, "row");
         let before = counts();
@@ -101,7 +102,8 @@ fn commands_in_a_row_leak_nothing() {
             user.name()
         );
         assert_eq!(before.mounts, after.mounts);
-        assert_eq!(before.cgroups, after.cgroups);
+        // Others on this machine may let go of some meanwhile.
+        assert!(after.cgroups <= before.cgroups);
         assert_eq!(before.files_in_tmp, after.files_in_tmp);
         assert_eq!(processes_with("sleep\x00100000"), 0);
         assert_eq!(names, names_in(&world.project()));
@@ -110,6 +112,7 @@ fn commands_in_a_row_leak_nothing() {
 
 #[test]
 fn a_hundred_commands_at_once_behave() {
+    let _turn = ALONE.write().unwrap_or_else(|broken| broken.into_inner());
     let world = World::new(Path::new("/tmp"), User::This, "hundred");
     let mut all: Vec<_> = (0..100)
         .map(|number| {
@@ -136,6 +139,7 @@ fn a_hundred_commands_at_once_behave() {
 
 #[test]
 fn a_killed_host_leaves_neither_processes_nor_mounts_nor_files() {
+    let _turn = ALONE.write().unwrap_or_else(|broken| broken.into_inner());
     for kind in ["namespaces", "degraded"] {
         for user in User::all() {
             kill_hosts(kind, user);
@@ -192,6 +196,7 @@ fn kill_hosts(kind: &str, user: User) {
 
 #[test]
 fn time_output_and_memory_are_bounded() {
+    let _turn = ALONE.write().unwrap_or_else(|broken| broken.into_inner());
     let world = World::new(Path::new("/tmp"), User::This, "bounds");
     for (options, script, says) in [
         (&["--time", "300"][..], "sleep 1000", "TimedOut"),

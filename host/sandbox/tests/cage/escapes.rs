@@ -2,10 +2,11 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::thread;
 
 use serde_json::Value;
 
-use crate::world::{KINDS, User, World, is_root};
+use crate::world::{ALONE, KINDS, User, World, is_root};
 
 const FILES: [(&str, &str); 2] = [
     ("shared", include_str!("../cases/shared.jsonl")),
@@ -114,22 +115,53 @@ fn places() -> Vec<&'static Path> {
 
 #[test]
 fn every_case_holds_in_a_full_cage() {
+    let _turn = ALONE.read().unwrap_or_else(|broken| broken.into_inner());
+    let places = places();
     let mut missed = Vec::new();
-    for kind in &KINDS[..2] {
-        for user in User::all() {
-            for below in places() {
-                missed.extend(run(below, kind, user));
-            }
+    thread::scope(|scope| {
+        let beside: Vec<_> = User::all()
+            .into_iter()
+            .map(|user| {
+                let all = KINDS[..2]
+                    .iter()
+                    .flat_map(|kind| places.iter().map(move |below| (kind, below)));
+                scope.spawn(move || {
+                    all.flat_map(|(kind, below)| run(below, kind, user))
+                        .collect::<Vec<_>>()
+                })
+            })
+            .collect();
+        for one in beside {
+            missed.extend(one.join().unwrap());
         }
-    }
+    });
     assert!(missed.is_empty(), "{missed:#?}");
 }
 
 /// A degraded cage has holes; the ones here are those that `Cage::lacks` speaks of.
-const KNOWN_HOLES: &[&str] = &[];
+const KNOWN_HOLES: &[&str] = &[
+    // Command lines and numbers of other processes can be seen.
+    "esc-read-secrets-017",
+    "own-process-016",
+    // An ordinary user cannot empty the bounding set; without new privileges it is idle.
+    "esc-privilege-026",
+    // Folders for temporary files are the disk's own.
+    "own-limits-003",
+    "own-limits-004",
+    // The kernel says that user 0 could write, and refuses when it tries.
+    "own-outside-018",
+    // Names in hidden folders can be listed.
+    "own-outside-020",
+    // No named pipes, no loopback, no shared memory.
+    "own-usability-003",
+    "own-usability-019",
+    "own-usability-020",
+    "own-usability-021",
+];
 
 #[test]
 fn a_degraded_cage_misses_only_what_it_says() {
+    let _turn = ALONE.read().unwrap_or_else(|broken| broken.into_inner());
     let mut missed = Vec::new();
     for user in User::all() {
         for hole in run(Path::new("/tmp"), "degraded", user) {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::world::{User, World};
+use crate::world::{ALONE, User, World};
 
 fn has(program: &str) -> bool {
     let found = Command::new("sh")
@@ -49,6 +49,7 @@ const IDENTITY: &str =
 
 #[test]
 fn git_reads_and_refuses_to_write_by_default() {
+    let _turn = ALONE.read().unwrap_or_else(|broken| broken.into_inner());
     all_work(
         "workspace",
         &[
@@ -75,6 +76,7 @@ fn git_reads_and_refuses_to_write_by_default() {
 
 #[test]
 fn git_writes_where_it_is_allowed_to() {
+    let _turn = ALONE.read().unwrap_or_else(|broken| broken.into_inner());
     all_work(
         "git",
         &[
@@ -106,6 +108,7 @@ fn git_writes_where_it_is_allowed_to() {
 
 #[test]
 fn builds_tests_and_servers_run() {
+    let _turn = ALONE.read().unwrap_or_else(|broken| broken.into_inner());
     all_work(
         "workspace",
         &[
@@ -171,6 +174,7 @@ fn builds_tests_and_servers_run() {
 /// The toolchain lies in somebody's home; this needs it where it is.
 #[test]
 fn cargo_builds_a_crate() {
+    let _turn = ALONE.read().unwrap_or_else(|broken| broken.into_inner());
     let cargo = Command::new("sh")
         .args(["-c", "dirname $(command -v cargo)"])
         .output();
@@ -228,6 +232,7 @@ http.createServer((request, answer) => {
 
 #[test]
 fn npm_installs_from_a_local_registry() {
+    let _turn = ALONE.read().unwrap_or_else(|broken| broken.into_inner());
     let script = format!(
         "mkdir -p $TMPDIR/package; echo '{{\"name\":\"left\",\"version\":\"1.0.0\"}}' > $TMPDIR/package/package.json; \
          tar czf $TMPDIR/left.tgz -C $TMPDIR package; cat > $TMPDIR/registry.js <<'EOF'\n{REGISTRY}\nEOF\n\
@@ -243,6 +248,7 @@ fn npm_installs_from_a_local_registry() {
 
 #[test]
 fn a_read_only_command_changes_nothing() {
+    let _turn = ALONE.read().unwrap_or_else(|broken| broken.into_inner());
     all_work(
         "read-only",
         &[

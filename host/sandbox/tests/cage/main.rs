@@ -2,7 +2,8 @@
 //!
 //! `escapes` runs the cases in `tests/cases`, a line each, in every cage that this machine
 //! can build. `everyday` proves that ordinary work still works, `endings` that nothing is
-//! left of a command, whatever happened to it or to its host. `world` makes what they need.
+//! left of a command, whatever happened to it or to its host, `settings` that paths and hosts
+//! mean what they say. `world` makes what they need.
 //! What this machine cannot run is said aloud and counted.
 #![cfg(target_os = "linux")]
 #![allow(
@@ -16,4 +17,5 @@
 mod endings;
 mod escapes;
 mod everyday;
+mod settings;
 mod world;

@@ -4,11 +4,12 @@
 use std::fs;
 use std::net::{TcpListener, UdpSocket};
 use std::os::linux::net::SocketAddrExt;
-use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::fs::{PermissionsExt, lchown};
 use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::RwLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
@@ -48,6 +49,9 @@ pub fn is_root() -> bool {
         .lines()
         .any(|line| line.starts_with("Uid:\t0\t"))
 }
+
+/// Tests that count what is left must not run beside others.
+pub static ALONE: RwLock<()> = RwLock::new(());
 
 pub const KINDS: [&str; 3] = ["namespaces", "bubblewrap", "degraded"];
 
@@ -202,7 +206,7 @@ impl World {
 
     pub fn cage(&self, kind: &str, profile: &str, options: &[&str], command: &[&str]) -> Command {
         let mut all = Command::new(self.path("helpers/cage"));
-        all.args([kind, profile, "--time", "60000"]);
+        all.args([kind, profile, "--time", "20000"]);
         for (option, part) in [
             ("--root", "project"),
             ("--home", "home"),
@@ -212,6 +216,10 @@ impl World {
         }
         for (name, value) in self.variables() {
             all.arg("--env").arg(format!("{name}={value}"));
+        }
+        // Bubblewrap may lie elsewhere on a machine where it is not installed.
+        if let Ok(folder) = std::env::var("TOOLBAY_CAGE_BWRAP") {
+            all.args(["--search", &folder]);
         }
         all.args(options).arg("--").args(command);
         all.env("HOST_SECRET", "leaked").current_dir(self.project());
@@ -227,11 +235,12 @@ impl World {
         }
     }
 
-    fn own(&self, path: &Path) {
+    /// Gives a path, and all below it, to the user of this world.
+    pub fn own(&self, path: &Path) {
         if self.user == User::This {
             return;
         }
-        chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
+        lchown(path, Some(NOBODY), Some(NOBODY)).unwrap();
         if path.is_dir() && !path.is_symlink() {
             for entry in fs::read_dir(path).unwrap() {
                 self.own(&entry.unwrap().path());

@@ -77,6 +77,7 @@ mod linux {
         let mut environment = Vec::new();
         let mut folder = None;
         let mut hosts = Vec::new();
+        let mut search_path = Demands::default().search_path;
         loop {
             let option = text(next("the command")?)?;
             if option == "--" {
@@ -95,6 +96,7 @@ mod linux {
                     paths.protect.extend(home_controls(&home));
                 }
                 "--host" => hosts.push(text(value)?),
+                "--search" => search_path = value,
                 "--cwd" => folder = Some(PathBuf::from(value)),
                 "--time" => {
                     let time = text(value)?.parse().map_err(|_| "no number")?;
@@ -126,6 +128,7 @@ mod linux {
         let demands = Demands {
             least: Strength::Degraded,
             only,
+            search_path,
             ..Demands::default()
         };
         let cage = choose(&demands).map_err(|error| error.to_string())?;

@@ -1,0 +1,104 @@
+//! What of a session's paths is real, and what in them is protected.
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use super::*;
+
+fn tree() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap().join("root");
+    for part in [
+        ".git/hooks",
+        "a/b/c/d/e/.git",
+        "a/.vscode",
+        "node_modules/x/.claude",
+        "src",
+    ] {
+        fs::create_dir_all(root.join(part)).unwrap();
+    }
+    (folder, root)
+}
+
+fn ground(root: &Path) -> Ground {
+    Ground::new(&Paths {
+        roots: vec![root.to_owned()],
+        ..Paths::default()
+    })
+    .unwrap()
+}
+
+#[test]
+fn protected_names_are_found_however_deep_they_are() {
+    let (_folder, root) = tree();
+    let [closed, _] = ground(&root).search();
+    let expected = [
+        ".git",
+        "a/.vscode",
+        "a/b/c/d/e/.git",
+        "node_modules/x/.claude",
+    ]
+    .map(|part| root.join(part));
+    assert_eq!(closed.places, expected);
+    assert!(!closed.has_links && !closed.is_cut);
+}
+
+#[test]
+fn a_repository_that_is_open_to_git_keeps_its_controls() {
+    let (_folder, root) = tree();
+    fs::write(root.join(".git/config"), "").unwrap();
+    let [_, open] = ground(&root).search();
+    assert!(!open.places.contains(&root.join(".git")));
+    for control in [".git/hooks", ".git/config"] {
+        assert!(open.places.contains(&root.join(control)), "{control}");
+    }
+}
+
+#[test]
+fn where_a_link_leads_is_protected_if_it_could_be_written_to() {
+    let (_folder, root) = tree();
+    symlink("../src", root.join("a/.agents")).unwrap();
+    symlink("/etc", root.join(".idea")).unwrap();
+    // A link to the ground itself must not close the ground.
+    symlink("..", root.join("a/.zed")).unwrap();
+    let [closed, _] = ground(&root).search();
+    assert!(closed.has_links);
+    assert_eq!(closed.targets, [root.join("src")]);
+}
+
+#[test]
+fn what_appears_at_the_top_is_seen_by_the_next_command() {
+    let (_folder, root) = tree();
+    let ground = ground(&root);
+    let [known, _] = ground.search();
+    fs::create_dir(root.join(".codex")).unwrap();
+    fs::remove_dir_all(root.join("a/.vscode")).unwrap();
+    let found = ground.search_top(GitAccess::ReadOnly, known);
+    assert!(found.places.contains(&root.join(".codex")));
+    assert!(!found.places.contains(&root.join("a/.vscode")));
+}
+
+#[test]
+fn paths_are_real_before_they_are_used() {
+    let (_folder, root) = tree();
+    let link = root.with_file_name("link");
+    symlink(&root, &link).unwrap();
+    let ground = Ground::new(&Paths {
+        roots: vec![link.clone(), root.clone()],
+        protect: vec![link.join("not/yet/there")],
+        deny_read: vec![link.join("src"), link.join("missing")],
+        ..Paths::default()
+    })
+    .unwrap();
+    assert_eq!(ground.roots, std::slice::from_ref(&root));
+    assert_eq!(ground.protect, [root.join("not/yet/there")]);
+    assert_eq!(ground.hidden, [root.join("src")]);
+    for path in ["/", "/etc", "/proc/self", "relative", "/nowhere/at/all"] {
+        let wide = Paths {
+            roots: vec![path.into()],
+            ..Paths::default()
+        };
+        assert!(Ground::new(&wide).is_err(), "{path}");
+    }
+}
