@@ -7,6 +7,8 @@
     clippy::print_stderr
 )]
 
+// Commands in cages.
+mod bash;
 // The plugins' own cases.
 mod cases;
 // The program from outside.

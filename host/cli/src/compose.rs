@@ -14,12 +14,14 @@ use toolbay_dispatch::{
 };
 use toolbay_policy::{Managed, Policy, Trust, Why};
 use toolbay_runtime::{Limits, OnCompile, Plugin, Runtime, RuntimeOptions, Source, digest};
+use toolbay_sandbox::cage::Helper;
 
 use crate::args::Common;
 use crate::audit::Events;
 use crate::builtin::{Builtin, DEMOS, PLUGINS};
+use crate::caged::{CageSetting, Caged, TaskTable};
 use crate::classifier::Described;
-use crate::places::{Places, hook_environment, user_name};
+use crate::places::{Places, all_variables, hook_environment, user_name};
 use crate::settings::{CommandLine, FileKeeper, Origins, Say, Settings, own_files};
 
 /// A tool that says so of itself is offered in simple mode.
@@ -138,6 +140,18 @@ impl Bay {
             false => Events::default(),
         });
         let session = Arc::new(session);
+        let tasks = Arc::new(TaskTable::default());
+        let caged = Caged::new(
+            CageSetting {
+                roots: roots.clone(),
+                home: places.home.clone(),
+                own: vec![places.state.clone(), places.cache.clone()],
+                helper: Helper::ThisProgram,
+                sandbox: settings.sandbox.clone(),
+                environment: all_variables(),
+            },
+            tasks.clone(),
+        );
         let environment = CallEnvironment {
             roots: roots.clone().into(),
             working_directory: cwd,
@@ -145,6 +159,8 @@ impl Bay {
             session: session.clone(),
             powers: Powers {
                 ask_user: wishes.ask_user,
+                shell: Some(Arc::new(caged)),
+                tasks: Some(tasks),
                 tools: Some(pool.clone()),
                 ..Powers::default()
             },

@@ -8,6 +8,7 @@
 pub mod args;
 pub mod audit;
 pub mod builtin;
+pub mod caged;
 pub mod classifier;
 pub mod commands;
 pub mod compose;

@@ -21,6 +21,7 @@ use toolbay_policy::{
 };
 use toolbay_runtime::Limits;
 
+use crate::caged::Sandbox;
 use crate::places::{self, Places};
 use crate::trust::Trust;
 
@@ -45,12 +46,14 @@ pub struct Settings {
     pub plugins: Vec<PathBuf>,
     pub hooks: Hooks,
     pub classifier: Option<ClassifierSettings>,
+    pub sandbox: Sandbox,
     pub on_full: Option<OnFull>,
     pub rotation: Option<Rotation>,
     /// What was left out, and why.
     pub problems: Vec<String>,
     /// The files that were read.
     pub sources: Vec<PathBuf>,
+    home: Option<PathBuf>,
 }
 
 /// What was given on the command line.
@@ -122,7 +125,10 @@ impl Origins {
     /// not seen is a rule that does not hold.
     pub fn load(&self) -> anyhow::Result<Settings> {
         let trust = Trust::load(&self.places.state)?;
-        let mut settings = Settings::default();
+        let mut settings = Settings {
+            home: self.places.home.clone(),
+            ..Settings::default()
+        };
         settings.take_command_line(self)?;
         let mut files = self.files();
         let mut at = 0;
@@ -210,6 +216,9 @@ impl Settings {
             folder,
         } = layer;
         let name = place.file.display().to_string();
+        if let Some(managed) = &raw.managed {
+            self.managed = managed.clone();
+        }
         self.sources.push(place.file.clone());
         match place.source {
             Source::Local => self.trusting.local = trusted,
@@ -240,6 +249,7 @@ impl Settings {
             ("mode", permissions.default_mode.is_some()),
             ("classifier", permissions.classifier.is_some()),
             ("audit settings", raw.audit.is_some()),
+            ("sandbox settings", raw.sandbox.is_some()),
         ] {
             if has && !trusted {
                 left_out.push(word);
@@ -271,10 +281,37 @@ impl Settings {
         if let Some(audit) = raw.audit {
             self.take_audit(audit);
         }
-        if let Some(managed) = raw.managed {
-            self.managed = managed;
+        if let Some(sandbox) = raw.sandbox {
+            let home = self.home.clone();
+            let real = |path: PathBuf| match (path.strip_prefix("~"), &home) {
+                (Ok(rest), Some(home)) => home.join(rest),
+                _ => absolute(path),
+            };
+            let all = |paths: Vec<PathBuf>| paths.into_iter().map(real).collect::<Vec<_>>();
+            // The owner's forced cage is a full one, whatever others would accept.
+            self.sandbox.degraded_will_do |= sandbox.degraded && !self.managed.forced_sandbox;
+            self.sandbox.git_writes |= sandbox.git_writes;
+            self.sandbox.denied_hosts.extend(sandbox.denied_hosts);
+            for host in sandbox.allowed_hosts {
+                self.allow_host(host, &name);
+            }
+            self.sandbox.allow_write.extend(all(sandbox.allow_write));
+            self.sandbox.allow_read.extend(all(sandbox.allow_read));
+            self.sandbox.deny_read.extend(all(sandbox.deny_read));
         }
         Ok(())
+    }
+
+    /// A host that the owner of the machine has not on its list stays out of reach.
+    fn allow_host(&mut self, host: String, file: &str) {
+        let probe = match host.strip_prefix("*.") {
+            Some(rest) => format!("any.{rest}"),
+            None => host.clone(),
+        };
+        match self.managed.permits_host(&probe) {
+            Ok(()) => self.sandbox.allowed_hosts.push(host),
+            Err(refusal) => self.problems.push(format!("{file}: {refusal}")),
+        }
     }
 
     fn take_audit(&mut self, audit: raw::RawAudit) {

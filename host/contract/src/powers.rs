@@ -1,6 +1,7 @@
 //! What a session may lend to a tool beyond files. Each is filled where the
 //! program is composed; what is `None` is unavailable.
 
+use std::fmt;
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -41,7 +42,7 @@ pub trait AskUser: Send + Sync {
     fn ask(&self, questions: Vec<Question>) -> PowerFuture<'_, Vec<Vec<String>>>;
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct CommandRun {
     pub script: String,
     pub cwd: Option<PathBuf>,
@@ -49,14 +50,32 @@ pub struct CommandRun {
     pub sandboxed: bool,
     /// The call was granted reading alone: the cage must not be able to write.
     pub read_only: bool,
+    /// Gets output as it comes.
+    pub on_output: OnOutput,
+}
+
+type Look = dyn Fn(&[u8]) + Send + Sync;
+
+/// Whoever looks at output while a command runs.
+#[derive(Clone)]
+pub struct OnOutput(pub Arc<Look>);
+
+impl fmt::Debug for OnOutput {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("OnOutput")
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandExit {
     pub code: i32,
-    pub stdout: Vec<u8>,
-    pub stderr: Vec<u8>,
+    /// Both outputs, in order.
+    pub output: Vec<u8>,
+    /// What the cage has to say about the run, a sentence a line.
+    pub remarks: Vec<String>,
     pub truncated: bool,
+    /// Where the shell ended, if it said so.
+    pub folder: Option<PathBuf>,
 }
 
 /// Commands of the operating system, in a cage.

@@ -6,6 +6,12 @@
 //! is not proven here counts as absent. `process` runs a command, bounded but uncaged.
 
 #[cfg(target_os = "linux")]
+pub mod cage;
+#[cfg(target_os = "linux")]
+pub mod helper;
+#[cfg(target_os = "linux")]
+mod kernel;
+#[cfg(target_os = "linux")]
 mod linux;
 mod path;
 #[cfg(unix)]

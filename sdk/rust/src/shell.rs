@@ -1,5 +1,5 @@
 //! Commands of the operating system, in a cage.
 
 pub use crate::bindings::imports::toolbay::host::shell::{
-    Command, Exit, Finding, Report, inspect, run, run_in_background,
+    Command, Exit, Finding, Report, ended_in, exit_meaning, inspect, run, run_in_background,
 };

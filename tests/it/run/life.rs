@@ -188,7 +188,7 @@ fn deny_rules_and_simple_mode_take_tools_away() {
     let fewer = offered(&["--deny", "Grep", "--deny", "Read(x)"]);
     let missing: Vec<&String> = all.iter().filter(|name| !fewer.contains(name)).collect();
     assert_eq!(missing, ["Grep"]);
-    assert_eq!(offered(&["--simple"]), ["Edit", "Read"]);
+    assert_eq!(offered(&["--simple"]), ["Bash", "Edit", "Read"]);
 
     let mut talk = Talk::start(&project, &["--deny", "Grep"]);
     let result = talk.call("Grep", json!({"pattern": "x"}));

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use serde_json::json;
 use toolbay_runtime::{Runtime, RuntimeOptions};
+use toolbay_sandbox::cage::{Demands, Kind, Offer, Strength, offers};
 
 use super::{CALL_FAILED, print_json, print_line};
 use crate::args::Common;
@@ -90,7 +91,33 @@ fn checks(common: &Common) -> Vec<Check> {
             detail: ability.detail,
         });
     }
+    all.extend(cages());
     all
+}
+
+/// The cages that commands could run in here, each tried.
+fn cages() -> Vec<Check> {
+    let offers = offers(&Demands::default()).into_iter();
+    let check = |offer: Offer| {
+        let (state, detail) = match (&offer.cage, offer.strength) {
+            (Ok(_), Strength::Full) => (State::Good, "a full cage can be built".to_owned()),
+            (Ok(cage), Strength::Degraded) => (
+                State::Good,
+                format!("a weaker cage: {}", cage.lacks().join("; ")),
+            ),
+            (Err(reason), _) => (State::Absent, reason.clone()),
+        };
+        Check {
+            name: match offer.kind {
+                Kind::Namespaces => "cage-namespaces",
+                Kind::Bubblewrap => "cage-bubblewrap",
+                Kind::Degraded => "cage-degraded",
+            },
+            state,
+            detail,
+        }
+    };
+    offers.map(check).collect()
 }
 
 fn engine(places: &Places) -> Check {

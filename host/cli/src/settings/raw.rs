@@ -26,6 +26,8 @@ pub(super) struct Raw {
     pub(super) hooks: Option<serde_json::Value>,
     #[serde(default)]
     pub(super) audit: Option<RawAudit>,
+    #[serde(default)]
+    pub(super) sandbox: Option<RawSandbox>,
     /// What the owner of the machine forbids everybody on it; in the managed file alone.
     #[serde(default)]
     pub(super) managed: Option<Managed>,
@@ -51,6 +53,22 @@ pub(super) struct RawPermissions {
     pub(super) default_mode: Option<Mode>,
     #[serde(default)]
     pub(super) classifier: Option<RawClassifier>,
+}
+
+/// What commands in a cage may reach beside the project.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub(super) struct RawSandbox {
+    /// Accept a weaker cage where there is no full one.
+    pub(super) degraded: bool,
+    pub(super) allow_write: Vec<PathBuf>,
+    pub(super) allow_read: Vec<PathBuf>,
+    pub(super) deny_read: Vec<PathBuf>,
+    /// Commands may commit, branch and the like.
+    pub(super) git_writes: bool,
+    /// Hosts that commands may reach, such as `docs.example` or `*.example`.
+    pub(super) allowed_hosts: Vec<String>,
+    pub(super) denied_hosts: Vec<String>,
 }
 
 /// The log of decisions and calls.

@@ -1,8 +1,10 @@
 //! `toolbay:host/shell`: commands of the operating system, in a cage.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use toolbay_contract::{CommandRun, HostFailure};
+use toolbay_contract::{CallEnvironment, CommandRun, HostFailure, OnOutput, Progress};
 use toolbay_shell::Place;
 
 use super::unless_killed;
@@ -39,8 +41,37 @@ impl State {
                 .map(|ms| Duration::from_millis(ms.into())),
             sandboxed: command.sandboxed,
             read_only,
+            on_output: self.output_sink(environment),
         };
         Ok((shell, run))
+    }
+}
+
+impl State {
+    /// Passes output on as progress, within the budget of the call.
+    fn output_sink(&self, environment: &CallEnvironment) -> OnOutput {
+        let progress = environment.progress.clone();
+        let call_id = self.call_id.clone();
+        let left = AtomicU64::new(
+            self.limits
+                .progress_bytes
+                .saturating_sub(self.progress.bytes),
+        );
+        OnOutput(Arc::new(move |bytes| {
+            let size = bytes.len() as u64;
+            let taken = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+                left.checked_sub(size)
+            });
+            match taken {
+                Ok(_) => progress(&call_id, Progress::Output(bytes.to_vec())),
+                // Told once: then the budget is gone.
+                Err(left_over) if left_over > 0 => {
+                    left.store(0, Ordering::Relaxed);
+                    progress(&call_id, Progress::Dropped);
+                }
+                Err(_) => {}
+            }
+        }))
     }
 }
 
@@ -74,14 +105,30 @@ impl Host for State {
             Err(failure) => return Ok(Err(failure.into())),
         };
         let exit = unless_killed(self.kill.clone(), shell.run(run)).await;
+        self.script_folder = None;
         Ok(exit
-            .map(|exit| Exit {
-                code: exit.code,
-                stdout: exit.stdout,
-                stderr: exit.stderr,
-                truncated: exit.truncated,
+            .map(|exit| {
+                let folder = exit
+                    .folder
+                    .and_then(|folder| folder.into_os_string().into_string().ok());
+                self.script_folder = folder;
+                Exit {
+                    code: exit.code,
+                    stdout: exit.output,
+                    stderr: exit.remarks.join("\n").into_bytes(),
+                    truncated: exit.truncated,
+                }
             })
             .map_err(Into::into))
+    }
+
+    fn ended_in(&mut self) -> wasmtime::Result<Option<String>> {
+        Ok(self.script_folder.clone())
+    }
+
+    fn exit_meaning(&mut self, script: String, code: i32) -> wasmtime::Result<Option<String>> {
+        let report = toolbay_shell::inspect(&script, &Place::anywhere());
+        Ok(toolbay_shell::exit_meaning(&report.commands, code))
     }
 
     async fn run_in_background(

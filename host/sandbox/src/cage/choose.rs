@@ -1,0 +1,174 @@
+//! Which cages this machine can build, found by building one of each kind.
+
+use std::io::{Read, Write};
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use super::guard::{Guard, Mediation};
+use super::plan::{self, Network, Plan, Program, Report};
+use super::spawn::{self, Outputs};
+use super::{Cage, Demands, Helper, Kind, Limits, Strength};
+use crate::kernel::bpf;
+use crate::{path, system};
+
+/// One kind of cage on this machine.
+#[derive(Debug, Clone)]
+pub struct Offer {
+    pub kind: Kind,
+    pub strength: Strength,
+    /// The cage, or why it cannot be built.
+    pub cage: Result<Cage, String>,
+}
+
+/// Why there is no cage as demanded.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("no cage as strong as demanded can be built here: {}", .reasons.join("; "))]
+pub struct WhyNot {
+    /// For each kind that would do, why it cannot be had.
+    pub reasons: Vec<String>,
+}
+
+const KINDS: [Kind; 3] = [Kind::Namespaces, Kind::Bubblewrap, Kind::Degraded];
+
+/// What a degraded cage cannot keep a command from.
+const LACKS: [&str; 6] = [
+    "other processes and their command lines can be seen",
+    "modes, owners and times of files outside the roots can be changed where the user may",
+    "there is no private folder for temporary files and no network, not even loopback",
+    "names in hidden folders can be listed",
+    "what a command leaves running is hunted down instead of ending with a namespace",
+    "memory is bounded for each process, not for all together",
+];
+
+/// The strongest cage that this machine can build and the demands allow.
+pub fn choose(demands: &Demands) -> Result<Cage, WhyNot> {
+    let mut reasons = Vec::new();
+    for kind in KINDS {
+        if demands.only.is_some_and(|only| only != kind) || strength(kind) < demands.least {
+            continue;
+        }
+        match build(kind, demands) {
+            Ok(cage) => return Ok(cage),
+            Err(reason) => reasons.push(format!("{}: {reason}", kind.name())),
+        }
+    }
+    if reasons.is_empty() {
+        reasons.push("the demanded kind is weaker than the demanded strength".into());
+    }
+    Err(WhyNot { reasons })
+}
+
+/// Every kind of cage, each tried. For people who want to know what their machine can do.
+pub fn offers(demands: &Demands) -> Vec<Offer> {
+    KINDS
+        .into_iter()
+        .map(|kind| Offer {
+            kind,
+            strength: strength(kind),
+            cage: build(kind, demands),
+        })
+        .collect()
+}
+
+fn strength(kind: Kind) -> Strength {
+    match kind {
+        Kind::Namespaces | Kind::Bubblewrap => Strength::Full,
+        Kind::Degraded => Strength::Degraded,
+    }
+}
+
+fn build(kind: Kind, demands: &Demands) -> Result<Cage, String> {
+    if bpf::ARCHITECTURE.is_none() {
+        return Err("this processor has no list of system calls here".into());
+    }
+    let landlock_abi = system::landlock_abi()
+        .map_err(|error| format!("the kernel has no Landlock for us: {error}"))?;
+    crate::linux::seccomp()?;
+    let bubblewrap = match kind {
+        Kind::Namespaces | Kind::Degraded => None,
+        Kind::Bubblewrap => Some(
+            path::find_program("bwrap", &demands.search_path)
+                .ok_or("no program `bwrap` on the PATH; install bubblewrap")?,
+        ),
+    };
+    let cage = Cage {
+        kind,
+        helper: match &demands.helper {
+            // The file that runs now, even if another one took its name since.
+            Helper::ThisProgram => PathBuf::from("/proc/self/exe"),
+            Helper::At(path) => path.clone(),
+        },
+        bubblewrap,
+        landlock_abi,
+        lacks: match kind {
+            Kind::Namespaces | Kind::Bubblewrap => Vec::new(),
+            Kind::Degraded => LACKS.map(str::to_owned).to_vec(),
+        },
+        keeper: std::sync::Arc::default(),
+    };
+    try_out(&cage)?;
+    Ok(cage)
+}
+
+/// Runs a command that does nothing. Whatever a kernel, a container or a policy refuses
+/// shows here, with the step that it refused.
+fn try_out(cage: &Cage) -> Result<(), String> {
+    let plan = Plan {
+        walls: cage.walls(),
+        program: Program {
+            arguments: ["/bin/sh", "-c", "exit 0"].map(Into::into).to_vec(),
+            environment: Vec::new(),
+            folder: "/".into(),
+        },
+        steps: Vec::new(),
+        guard: Guard {
+            zones: Vec::new(),
+            names: Vec::new(),
+            paths: Vec::new(),
+            git: super::GitAccess::ReadOnly,
+            mediation: Mediation::Making,
+        },
+        limits: Limits::default(),
+        unreadable: Vec::new(),
+        network: Network::None,
+        landlock_abi: cage.landlock_abi,
+    };
+    let words = speak(cage, &plan).map_err(|error| format!("the helper does not run: {error}"))?;
+    let mut lines = words.rsplit(|byte| *byte == b'\n');
+    match lines.find_map(|line| serde_json::from_slice::<Report>(line).ok()) {
+        Some(Report::Exit(0)) => Ok(()),
+        Some(Report::Failed(what) | Report::NotStarted(what)) => Err(what),
+        Some(other) => Err(format!("a trial ended unexpectedly: {other:?}")),
+        None if cage.kind == Kind::Bubblewrap => {
+            Err("bubblewrap did not start the helper; run it by hand to see why".into())
+        }
+        None => Err("the helper said nothing; does the program call it first in `main`?".into()),
+    }
+}
+
+fn speak(cage: &Cage, plan: &Plan) -> std::io::Result<Vec<u8>> {
+    let nowhere = || -> std::io::Result<std::os::fd::OwnedFd> {
+        let file = std::fs::File::options().write(true).open("/dev/null")?;
+        Ok(file.into())
+    };
+    let outputs = Outputs {
+        output: nowhere()?,
+        errors: nowhere()?,
+    };
+    let mut ready = spawn::prepare(cage, plan, outputs).map_err(std::io::Error::other)?;
+    let mut child = ready.command.spawn()?;
+    drop(ready.command);
+    let frame = plan::frame(plan)?;
+    let mut words = Vec::new();
+    let spoken = ready
+        .line
+        .write_all(&frame)
+        .and_then(|()| ready.line.read_to_end(&mut words));
+    child.wait()?;
+    // A helper that never listened closes the line: then there are no words.
+    if words.is_empty() {
+        spoken?;
+    }
+    Ok(words)
+}

@@ -1,0 +1,282 @@
+//! The paths of a session, looked at once and made real, so that nothing that a command or a
+//! model says later can widen them.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use super::guard::{GitAccess, is_git_control};
+use super::names::PROTECTED;
+
+/// Paths as somebody wrote them.
+#[derive(Debug, Clone, Default)]
+pub struct Paths {
+    /// Folders that belong to the work; writable where the profile says so.
+    pub roots: Vec<PathBuf>,
+    /// Further places to write to.
+    pub write: Vec<PathBuf>,
+    /// Places to read that would otherwise be covered by a private folder, such as `/tmp`.
+    pub read: Vec<PathBuf>,
+    /// Never to be changed, whether they exist or not.
+    pub protect: Vec<PathBuf>,
+    /// Never to be read or changed. `secrets` has a list to start from.
+    pub deny_read: Vec<PathBuf>,
+}
+
+/// Why paths cannot be used.
+#[derive(Debug, Error)]
+pub enum PathError {
+    #[error("{path} cannot be used as a root: {error}")]
+    Unusable { path: PathBuf, error: io::Error },
+    #[error("{0} is no folder; a root must be one")]
+    NoFolder(PathBuf),
+    #[error("{0} must not be written to as a whole; name the folders below it that are needed")]
+    TooWide(PathBuf),
+    #[error("{0} is not an absolute path")]
+    Relative(PathBuf),
+}
+
+/// More entries than this are not looked through; then every change is asked about instead.
+const MOST_ENTRIES: usize = 500_000;
+
+/// Never roots: all of the system, or what the kernel shows as files.
+const TOO_WIDE: [&str; 12] = [
+    "/", "/proc", "/sys", "/dev", "/etc", "/usr", "/bin", "/sbin", "/lib", "/lib64", "/boot",
+    "/run",
+];
+
+/// Real paths.
+#[derive(Debug, Clone)]
+pub(crate) struct Ground {
+    pub(crate) roots: Vec<PathBuf>,
+    pub(crate) write: Vec<PathBuf>,
+    pub(crate) read: Vec<PathBuf>,
+    pub(crate) protect: Vec<PathBuf>,
+    pub(crate) hidden: Vec<PathBuf>,
+}
+
+/// What of the protected names exists.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// To be covered by read-only mounts.
+    pub(crate) places: Vec<PathBuf>,
+    /// Whether one of them is a link, which cannot be covered.
+    pub(crate) has_links: bool,
+    /// Whether there was too much to look at all of it.
+    pub(crate) is_cut: bool,
+}
+
+impl Ground {
+    pub(crate) fn new(paths: &Paths) -> Result<Self, PathError> {
+        let mut roots = paths
+            .roots
+            .iter()
+            .map(|path| writable(path))
+            .collect::<Result<Vec<_>, _>>()?;
+        if let Some(file) = roots.iter().find(|root| !root.is_dir()) {
+            return Err(PathError::NoFolder(file.clone()));
+        }
+        let mut write = paths
+            .write
+            .iter()
+            .map(|path| writable(path))
+            .collect::<Result<Vec<_>, _>>()?;
+        for list in [&mut roots, &mut write] {
+            // Outer ones first: inner ones are laid on top of them.
+            list.sort();
+            list.dedup();
+        }
+        let all = |list: &[PathBuf]| -> Result<Vec<PathBuf>, PathError> {
+            let mut real = list
+                .iter()
+                .map(|path| real(path))
+                .collect::<Result<Vec<_>, _>>()?;
+            real.sort();
+            real.dedup();
+            Ok(real)
+        };
+        let there = |mut list: Vec<PathBuf>| {
+            list.retain(|path| path.symlink_metadata().is_ok());
+            list
+        };
+        Ok(Self {
+            roots,
+            write,
+            read: there(all(&paths.read)?),
+            protect: all(&paths.protect)?,
+            hidden: there(all(&paths.deny_read)?),
+        })
+    }
+
+    /// Folders and files that may be written to, outer ones first.
+    pub(crate) fn writable(&self) -> Vec<PathBuf> {
+        let mut all: Vec<PathBuf> = self.roots.iter().chain(&self.write).cloned().collect();
+        all.sort();
+        all.dedup();
+        all
+    }
+
+    /// Looks through everything writable for protected names. Links are not followed.
+    pub(crate) fn search(&self, git: GitAccess) -> Found {
+        let mut found = Found::default();
+        let mut seen = 0;
+        for place in self.writable() {
+            self.search_folder(&place, git, Depth::Whole, &mut seen, &mut found);
+        }
+        self.add_protected(&mut found);
+        found.places.sort();
+        found.places.dedup();
+        found
+    }
+
+    /// The same at the top alone: fast enough to be done before each command.
+    pub(crate) fn search_top(&self, git: GitAccess, found: &mut Found) {
+        let mut seen = 0;
+        for place in self.writable() {
+            self.search_folder(&place, git, Depth::Top, &mut seen, found);
+        }
+        found
+            .places
+            .retain(|place| place.symlink_metadata().is_ok());
+        self.add_protected(found);
+        found.places.sort();
+        found.places.dedup();
+    }
+
+    fn add_protected(&self, found: &mut Found) {
+        for path in &self.protect {
+            if path.symlink_metadata().is_ok() && self.is_writable(path) {
+                found.places.push(path.clone());
+            }
+        }
+    }
+
+    fn is_writable(&self, path: &Path) -> bool {
+        let mut all = self.roots.iter().chain(&self.write);
+        all.any(|place| path.starts_with(place))
+    }
+
+    fn search_folder(
+        &self,
+        top: &Path,
+        git: GitAccess,
+        depth: Depth,
+        seen: &mut usize,
+        found: &mut Found,
+    ) {
+        let mut open = vec![top.to_owned()];
+        while let Some(folder) = open.pop() {
+            // What we cannot list, a command with the same rights cannot list either.
+            let entries = std::fs::read_dir(&folder).into_iter().flatten();
+            for entry in entries.filter_map(Result::ok) {
+                *seen += 1;
+                if *seen > MOST_ENTRIES {
+                    found.is_cut = true;
+                    return;
+                }
+                let Ok(kind) = entry.file_type() else {
+                    continue;
+                };
+                let name = entry.file_name();
+                if is_protected(&name) {
+                    self.note(&entry.path(), kind.is_symlink(), git, found);
+                } else if kind.is_dir() && depth == Depth::Whole {
+                    open.push(entry.path());
+                }
+            }
+        }
+    }
+
+    fn note(&self, path: &Path, is_link: bool, git: GitAccess, found: &mut Found) {
+        if is_link {
+            found.has_links = true;
+            // Where the link leads is as good as the name itself.
+            if let Ok(target) = path.canonicalize()
+                && self.is_writable(&target)
+                && !self.roots.iter().any(|root| root.starts_with(&target))
+            {
+                found.places.push(target);
+            }
+            return;
+        }
+        let is_open_to_git = git == GitAccess::Writes
+            && path.is_dir()
+            && path.file_name().is_some_and(|name| name == ".git");
+        if !is_open_to_git {
+            found.places.push(path.to_owned());
+            return;
+        }
+        let inside = std::fs::read_dir(path).into_iter().flatten();
+        for entry in inside.filter_map(Result::ok) {
+            if is_git_control(&entry.file_name()) {
+                let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
+                found.has_links |= is_link;
+                if !is_link {
+                    found.places.push(entry.path());
+                }
+            }
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Depth {
+    Top,
+    Whole,
+}
+
+pub(crate) fn is_protected(name: &OsStr) -> bool {
+    let lower = name.as_bytes().to_ascii_lowercase();
+    PROTECTED.iter().any(|one| one.as_bytes() == lower)
+}
+
+fn writable(path: &Path) -> Result<PathBuf, PathError> {
+    absolute(path)?;
+    let real = path.canonicalize().map_err(|error| PathError::Unusable {
+        path: path.to_owned(),
+        error,
+    })?;
+    let is_kernel = ["/proc", "/sys", "/dev"]
+        .iter()
+        .any(|top| real.starts_with(top));
+    if is_kernel || TOO_WIDE.iter().any(|wide| real == Path::new(wide)) {
+        return Err(PathError::TooWide(real));
+    }
+    Ok(real)
+}
+
+/// The real path of something that may not exist: of as much as does, then the rest.
+fn real(path: &Path) -> Result<PathBuf, PathError> {
+    absolute(path)?;
+    let mut rest = Vec::new();
+    let mut there = path;
+    loop {
+        if let Ok(real) = there.canonicalize() {
+            return Ok(rest.iter().rev().fold(real, |all, part| all.join(part)));
+        }
+        match (there.parent(), there.file_name()) {
+            (Some(parent), Some(name)) => {
+                rest.push(name.to_owned());
+                there = parent;
+            }
+            // `..` behind something that does not exist means nothing.
+            _ => {
+                return Err(PathError::Unusable {
+                    path: path.to_owned(),
+                    error: io::ErrorKind::NotFound.into(),
+                });
+            }
+        }
+    }
+}
+
+fn absolute(path: &Path) -> Result<(), PathError> {
+    if path.is_absolute() {
+        Ok(())
+    } else {
+        Err(PathError::Relative(path.to_owned()))
+    }
+}

@@ -1,0 +1,289 @@
+//! Cages: a command runs in one and can reach what it was given, nothing else.
+//!
+//! `choose` finds the strongest cage that this machine can build and says what it lacks; a
+//! weaker one than was asked for is refused, never taken silently. `Cage::around` fixes the
+//! paths of a session. `Enclosure::run` runs one command and leaves nothing of it behind.
+
+mod choose;
+mod environment;
+pub(crate) mod ground;
+pub(crate) mod guard;
+mod keeper;
+pub(crate) mod layout;
+pub(crate) mod limits;
+mod line;
+pub(crate) mod names;
+pub(crate) mod plan;
+pub(crate) mod proxy;
+mod run;
+mod spawn;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use thiserror::Error;
+
+pub use choose::{Offer, WhyNot, choose, offers};
+pub use environment::allowed;
+pub use ground::{PathError, Paths};
+pub use guard::GitAccess;
+pub use limits::Limits;
+pub use names::{home_controls, secrets};
+pub use proxy::hosts::{Hosts, NoHost};
+
+use ground::{Found, Ground};
+use keeper::Keeper;
+use plan::Walls;
+
+/// How a cage is built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Namespaces, Landlock and seccomp, without any other program.
+    Namespaces,
+    /// The same, where only the program bubblewrap is given namespaces.
+    Bubblewrap,
+    /// Landlock and seccomp alone.
+    Degraded,
+}
+
+impl Kind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Namespaces => "namespaces",
+            Self::Bubblewrap => "bubblewrap",
+            Self::Degraded => "degraded",
+        }
+    }
+}
+
+/// How much a cage holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Strength {
+    /// Known holes: `Cage::lacks` says which.
+    Degraded,
+    Full,
+}
+
+/// Which program builds the walls.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Helper {
+    /// This one; its `main` calls `helper::main_if_asked` first.
+    #[default]
+    ThisProgram,
+    /// Another one that does.
+    At(PathBuf),
+}
+
+/// What somebody insists on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Demands {
+    /// A weaker cage is refused.
+    pub least: Strength,
+    /// This kind and no other.
+    pub only: Option<Kind>,
+    pub helper: Helper,
+    /// Where bubblewrap is looked for, as in `PATH`. Relative parts are left out.
+    pub search_path: OsString,
+}
+
+impl Default for Demands {
+    fn default() -> Self {
+        Self {
+            least: Strength::Full,
+            only: None,
+            helper: Helper::ThisProgram,
+            search_path: "/usr/local/bin:/usr/bin:/bin".into(),
+        }
+    }
+}
+
+/// A way to build cages that was tried and works on this machine.
+#[derive(Debug, Clone)]
+pub struct Cage {
+    kind: Kind,
+    helper: PathBuf,
+    /// Only where it is needed.
+    bubblewrap: Option<PathBuf>,
+    landlock_abi: i64,
+    lacks: Vec<String>,
+    keeper: Arc<Keeper>,
+}
+
+impl Cage {
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    pub fn strength(&self) -> Strength {
+        match self.kind {
+            Kind::Namespaces | Kind::Bubblewrap => Strength::Full,
+            Kind::Degraded => Strength::Degraded,
+        }
+    }
+
+    /// What a command in this cage could still do, a sentence each. Empty for a full one.
+    pub fn lacks(&self) -> &[String] {
+        &self.lacks
+    }
+
+    /// Fixes the paths of a session and looks through them for protected names. This may
+    /// take a while in a large tree: not for an async thread.
+    pub fn around(&self, paths: &Paths) -> Result<Enclosure, PathError> {
+        let ground = Ground::new(paths)?;
+        let found = SearchResults::of(&ground);
+        Ok(Enclosure {
+            cage: self.clone(),
+            ground: Arc::new(ground),
+            found: Arc::new(Mutex::new(found)),
+        })
+    }
+
+    fn walls(&self) -> Walls {
+        match self.kind {
+            Kind::Namespaces => Walls::Namespaces,
+            Kind::Bubblewrap => Walls::Bubblewrap,
+            Kind::Degraded => Walls::Kernel,
+        }
+    }
+}
+
+/// What a command may change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Profile {
+    /// Nothing but its private folder for temporary files.
+    ReadOnly,
+    /// The roots as well, except what is protected.
+    Workspace { git: GitAccess },
+}
+
+/// A cage with the paths of a session. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Enclosure {
+    cage: Cage,
+    ground: Arc<Ground>,
+    found: Arc<Mutex<SearchResults>>,
+}
+
+/// Protected names that exist, for both kinds of access to repositories.
+#[derive(Debug, Clone)]
+struct SearchResults {
+    closed: Found,
+    open_to_git: Found,
+}
+
+impl SearchResults {
+    fn of(ground: &Ground) -> Self {
+        Self {
+            closed: ground.search(GitAccess::ReadOnly),
+            open_to_git: ground.search(GitAccess::Writes),
+        }
+    }
+}
+
+impl Enclosure {
+    pub fn cage(&self) -> &Cage {
+        &self.cage
+    }
+
+    /// Looks for protected names again. Needed after something ran outside the cage that may
+    /// have made some; commands inside cannot.
+    pub fn refresh(&self) {
+        let found = SearchResults::of(&self.ground);
+        *self.known() = found;
+    }
+
+    fn found(&self, git: GitAccess) -> Found {
+        let mut found = {
+            let known = self.known();
+            match git {
+                GitAccess::ReadOnly => known.closed.clone(),
+                GitAccess::Writes => known.open_to_git.clone(),
+            }
+        };
+        self.ground.search_top(git, &mut found);
+        found
+    }
+
+    fn known(&self) -> std::sync::MutexGuard<'_, SearchResults> {
+        // A list is whole or was not stored: a panic elsewhere does not spoil it.
+        self.found
+            .lock()
+            .unwrap_or_else(|broken| broken.into_inner())
+    }
+}
+
+/// One of the two outputs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stream {
+    Output,
+    Errors,
+}
+
+/// Whether the outputs are told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Streams {
+    #[default]
+    Apart,
+    /// Both are one, in the order in which they were written.
+    Together,
+}
+
+/// A command and all that it is given. Its input is empty.
+#[derive(Debug, Clone)]
+pub struct Command {
+    /// The program, by path or by a name to be found in `PATH`, and what it is told.
+    pub arguments: Vec<OsString>,
+    pub folder: PathBuf,
+    /// The whole environment; a later pair beats an earlier one of the same name.
+    pub environment: Vec<(OsString, OsString)>,
+    pub profile: Profile,
+    /// What it may reach through a proxy; by default nothing.
+    pub hosts: Hosts,
+    pub limits: Limits,
+    pub streams: Streams,
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum How {
+    Exit(i32),
+    Signal(i32),
+    /// Killed, because its time was up.
+    TimedOut,
+    /// Killed, because it would not stop writing.
+    Flooded,
+    /// Killed, because its processes together used too much memory.
+    OutOfMemory,
+    /// Killed, because there were too many of them. Most cages refuse the one too many instead.
+    TooManyProcesses,
+}
+
+/// What is left of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ended {
+    pub how: How,
+    /// Whether output was lost.
+    pub truncated: bool,
+    /// What the cage refused to change, as far as the cage itself knows of it.
+    pub refused: Vec<String>,
+    pub kind: Kind,
+    pub strength: Strength,
+}
+
+/// Why a command did not run, or why there is nothing to tell of it.
+#[derive(Debug, Error)]
+pub enum CageError {
+    #[error("the working directory {0} is not there or is no folder")]
+    NoDirectory(PathBuf),
+    #[error("the command does not start: {0}")]
+    NotStarted(String),
+    #[error("the cage could not be built, so nothing ran: {0}")]
+    Broken(String),
+    #[error("hosts can be reached from a full cage alone, and this one is degraded")]
+    NoNetwork,
+    #[error("the helper of the cage does not start: {0}")]
+    NoHelper(#[source] std::io::Error),
+    #[error("the helper of the cage went away without a word; what it held is dead")]
+    Lost,
+}

@@ -1,0 +1,282 @@
+//! Runs one command in a cage: passes its output on as it comes, and ends it when it must.
+
+use std::io::PipeReader;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
+
+use tokio::io::AsyncReadExt;
+use tokio::net::unix::pipe::Receiver;
+use tokio::process::Child;
+use tokio::time::{Instant, sleep_until, timeout};
+
+use super::environment;
+use super::layout;
+use super::line::{Line, Word};
+use super::plan::{self, Network, Plan, Program, Report, Walls};
+use super::proxy::{self, Proxy};
+use super::spawn::{self, Outputs};
+use super::{CageError, Command, Enclosure, Ended, GitAccess, How, Profile, Stream, Streams};
+
+/// How much is read past the limit and thrown away before the writer counts as one that
+/// will not stop. A few pipes full: who ends soon keeps its exit code.
+const SPILL: u64 = 256 << 10;
+/// How long the helper may take to kill a cage. The kernel needs milliseconds.
+const LAST_BREATH: Duration = Duration::from_secs(5);
+const CHUNK: usize = 32 << 10;
+
+impl Enclosure {
+    /// Runs a command to its end. Output goes to `sink` as it comes. Dropping the future
+    /// kills the command and everything that it started.
+    ///
+    /// Needs a tokio runtime with I/O and time.
+    pub async fn run(
+        &self,
+        command: &Command,
+        sink: &mut (dyn FnMut(Stream, &[u8]) + Send),
+    ) -> Result<Ended, CageError> {
+        let deadline = Instant::now() + command.limits.time;
+        let plan = self.plan(command)?;
+        let frame = plan::frame(&plan).map_err(|error| CageError::Broken(error.to_string()))?;
+        let mut running = self.start(&plan, command.streams)?;
+        // A helper that is gone already is noticed below.
+        let _ = running.line.send(&frame).await;
+        let end = running.watch(command, deadline, sink).await;
+        if let Some(child) = &mut running.child
+            && timeout(LAST_BREATH, child.wait()).await.is_err()
+        {
+            let _ = child.start_kill();
+        }
+        self.judge(end, command)
+    }
+
+    fn judge(&self, end: End, command: &Command) -> Result<Ended, CageError> {
+        let how = match (end.stopped, end.report) {
+            (_, Some(Report::Failed(what))) => return Err(CageError::Broken(what)),
+            (_, Some(Report::NotStarted(what))) => return Err(CageError::NotStarted(what)),
+            (Some(how), _) => how,
+            (None, Some(Report::Exit(code))) => How::Exit(code),
+            (None, Some(Report::Signal(signal))) => How::Signal(signal),
+            (None, Some(Report::OutOfMemory)) => How::OutOfMemory,
+            (None, Some(Report::TooManyProcesses)) => How::TooManyProcesses,
+            (None, Some(Report::Refused(_)) | None) => return Err(CageError::Lost),
+        };
+        Ok(Ended {
+            how,
+            truncated: end.written > command.limits.output,
+            refused: end.refused,
+            kind: self.cage.kind,
+            strength: self.cage.strength(),
+        })
+    }
+
+    fn plan(&self, command: &Command) -> Result<Plan, CageError> {
+        let folder = command
+            .folder
+            .canonicalize()
+            .ok()
+            .filter(|folder| folder.is_dir())
+            .ok_or_else(|| CageError::NoDirectory(command.folder.clone()))?;
+        let git = match command.profile {
+            Profile::ReadOnly => GitAccess::ReadOnly,
+            Profile::Workspace { git } => git,
+        };
+        let walls = self.cage.walls();
+        let network = match (command.hosts.is_empty(), walls) {
+            (true, _) => Network::None,
+            (false, Walls::Namespaces | Walls::Bubblewrap) => Network::Proxy(proxy::PORT),
+            (false, Walls::Kernel) => return Err(CageError::NoNetwork),
+        };
+        let found = match command.profile {
+            Profile::ReadOnly => super::Found::default(),
+            Profile::Workspace { .. } => self.found(git),
+        };
+        let layout = layout::layout(
+            &self.ground,
+            &found,
+            command.profile,
+            &command.limits,
+            walls,
+        );
+        let mut environment = command.environment.clone();
+        if network != Network::None {
+            let variables = proxy::variables();
+            environment.extend(variables.into_iter().map(|(k, v)| (k.into(), v.into())));
+        }
+        let environment = environment::inside(&self.ground, walls, &environment);
+        Ok(Plan {
+            walls,
+            program: Program {
+                arguments: command.arguments.iter().map(Into::into).collect(),
+                environment: environment
+                    .iter()
+                    .map(|(name, value)| (name.into(), value.into()))
+                    .collect(),
+                folder: folder.into(),
+            },
+            steps: layout.steps,
+            guard: layout.guard,
+            limits: command.limits,
+            unreadable: self.ground.hidden.iter().map(Into::into).collect(),
+            network,
+            landlock_abi: self.cage.landlock_abi,
+        })
+    }
+
+    fn start(&self, plan: &Plan, streams: Streams) -> Result<Running, CageError> {
+        let pipe = || std::io::pipe().map_err(CageError::NoHelper);
+        let (output, writer) = pipe()?;
+        let (errors, error_writer) = match streams {
+            Streams::Apart => {
+                let (errors, writer) = pipe()?;
+                (Some(errors), writer)
+            }
+            Streams::Together => (None, writer.try_clone().map_err(CageError::NoHelper)?),
+        };
+        let outputs = Outputs {
+            output: writer.into(),
+            errors: error_writer.into(),
+        };
+        let (child, line) = self.helper(plan, outputs)?;
+        Ok(Running {
+            child,
+            line: Line::new(line).map_err(CageError::NoHelper)?,
+            output: Some(receiver(output)?),
+            errors: errors.map(receiver).transpose()?,
+        })
+    }
+}
+
+type Helper = (Option<Child>, std::os::unix::net::UnixStream);
+
+impl Enclosure {
+    /// From the keeper where there can be one, else a process of its own.
+    fn helper(&self, plan: &Plan, outputs: Outputs) -> Result<Helper, CageError> {
+        match plan.walls {
+            Walls::Namespaces | Walls::Kernel => {
+                let (line, theirs) =
+                    std::os::unix::net::UnixStream::pair().map_err(CageError::NoHelper)?;
+                let files = [
+                    theirs.as_fd(),
+                    outputs.output.as_fd(),
+                    outputs.errors.as_fd(),
+                ];
+                let keeper = &self.cage.keeper;
+                keeper
+                    .ask(&self.cage.helper, files)
+                    .map_err(CageError::NoHelper)?;
+                Ok((None, line))
+            }
+            Walls::Bubblewrap => {
+                let ready = spawn::prepare(&self.cage, plan, outputs)?;
+                let child = tokio::process::Command::from(ready.command)
+                    .spawn()
+                    .map_err(CageError::NoHelper)?;
+                Ok((Some(child), ready.line))
+            }
+        }
+    }
+}
+
+fn receiver(pipe: PipeReader) -> Result<Receiver, CageError> {
+    Receiver::from_owned_fd(OwnedFd::from(pipe)).map_err(CageError::NoHelper)
+}
+
+struct Running {
+    /// Where the keeper did not start it. Everything ends when the line is closed.
+    child: Option<Child>,
+    line: Line,
+    output: Option<Receiver>,
+    errors: Option<Receiver>,
+}
+
+/// What was seen until the end.
+#[derive(Default)]
+struct End {
+    report: Option<Report>,
+    refused: Vec<String>,
+    /// Why it was ended from here, if it was.
+    stopped: Option<How>,
+    written: u64,
+}
+
+impl Running {
+    /// Until the helper is gone and all outputs are closed, which they are once every
+    /// process of the cage is dead.
+    async fn watch(
+        &mut self,
+        command: &Command,
+        deadline: Instant,
+        sink: &mut (dyn FnMut(Stream, &[u8]) + Send),
+    ) -> End {
+        let mut end = End::default();
+        let mut is_open = true;
+        let mut proxy = None;
+        let mut deadline = deadline;
+        let (mut out, mut err) = (vec![0; CHUNK], vec![0; CHUNK]);
+        while is_open || self.output.is_some() || self.errors.is_some() {
+            let piece = tokio::select! {
+                count = read(&mut self.output, &mut out) => Some((Stream::Output, count)),
+                count = read(&mut self.errors, &mut err) => Some((Stream::Errors, count)),
+                word = self.line.next(), if is_open => {
+                    match word {
+                        Word::Report(Report::Refused(what)) => end.refused.push(what),
+                        Word::Report(report) => end.report = Some(report),
+                        Word::Listener(socket) => {
+                            // Without it the command has no network, which is safe.
+                            proxy = Proxy::start(socket, command.hosts.clone()).ok();
+                        }
+                        Word::End => {
+                            is_open = false;
+                            drop(proxy.take());
+                        }
+                    }
+                    None
+                }
+                () = sleep_until(deadline) => {
+                    if end.stopped.is_some() {
+                        // It was told and did not go: something in the kernel holds it.
+                        return end;
+                    }
+                    end.stopped = Some(How::TimedOut);
+                    self.line.stop().await;
+                    deadline = Instant::now() + LAST_BREATH;
+                    None
+                }
+            };
+            let Some((stream, count)) = piece else {
+                continue;
+            };
+            if count == 0 {
+                match stream {
+                    Stream::Output => self.output = None,
+                    Stream::Errors => self.errors = None,
+                }
+                continue;
+            }
+            let room = command.limits.output.saturating_sub(end.written);
+            let kept = count.min(usize::try_from(room).unwrap_or(usize::MAX));
+            end.written += count as u64;
+            let piece = match stream {
+                Stream::Output => &out[..kept],
+                Stream::Errors => &err[..kept],
+            };
+            if kept > 0 {
+                sink(stream, piece);
+            }
+            if end.written > command.limits.output + SPILL && end.stopped.is_none() {
+                end.stopped = Some(How::Flooded);
+                self.line.stop().await;
+                deadline = Instant::now() + LAST_BREATH;
+            }
+        }
+        end
+    }
+}
+
+/// How much was read; 0 is the end. A pipe that cannot be read gives nothing more.
+async fn read(pipe: &mut Option<Receiver>, buffer: &mut [u8]) -> usize {
+    match pipe {
+        Some(pipe) => pipe.read(buffer).await.unwrap_or(0),
+        None => std::future::pending().await,
+    }
+}

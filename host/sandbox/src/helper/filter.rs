@@ -1,0 +1,315 @@
+//! Which system calls a caged process may make.
+//!
+//! All are allowed but those listed: what reaches into other processes, what changes the
+//! cage or the machine, what goes around the checks of others (io_uring, calls whose flags
+//! lie in memory), and families of sockets that are not for everyday work.
+
+use libc::{EACCES, EAFNOSUPPORT, ENOSYS, EPERM};
+
+use crate::cage::guard::Mediation;
+use crate::cage::plan::Walls;
+use crate::kernel::bpf::{Action, Condition, Rule, Test};
+
+const WHOLE: u32 = u32::MAX;
+
+/// Calls that are refused whatever their arguments.
+const REFUSED: &[i64] = &[
+    // Into other processes.
+    libc::SYS_ptrace,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_process_madvise,
+    libc::SYS_kcmp,
+    libc::SYS_pidfd_getfd,
+    libc::SYS_migrate_pages,
+    libc::SYS_move_pages,
+    // Mounts, namespaces, roots.
+    libc::SYS_mount,
+    libc::SYS_umount2,
+    libc::SYS_pivot_root,
+    libc::SYS_chroot,
+    libc::SYS_move_mount,
+    libc::SYS_open_tree,
+    libc::SYS_fsopen,
+    libc::SYS_fsconfig,
+    libc::SYS_fsmount,
+    libc::SYS_fspick,
+    libc::SYS_mount_setattr,
+    OPEN_TREE_ATTR,
+    libc::SYS_unshare,
+    libc::SYS_setns,
+    // Files by handles, watching files of others, quotas, accounting.
+    libc::SYS_open_by_handle_at,
+    libc::SYS_fanotify_init,
+    libc::SYS_fanotify_mark,
+    libc::SYS_quotactl,
+    libc::SYS_quotactl_fd,
+    libc::SYS_acct,
+    // Parts of the kernel with a history.
+    libc::SYS_bpf,
+    libc::SYS_perf_event_open,
+    libc::SYS_userfaultfd,
+    libc::SYS_keyctl,
+    libc::SYS_add_key,
+    libc::SYS_request_key,
+    LSM_SET_SELF_ATTR,
+    // The machine.
+    libc::SYS_kexec_load,
+    libc::SYS_kexec_file_load,
+    libc::SYS_init_module,
+    libc::SYS_finit_module,
+    libc::SYS_delete_module,
+    libc::SYS_swapon,
+    libc::SYS_swapoff,
+    libc::SYS_reboot,
+    libc::SYS_settimeofday,
+    libc::SYS_clock_settime,
+    libc::SYS_clock_adjtime,
+    libc::SYS_adjtimex,
+    libc::SYS_sethostname,
+    libc::SYS_setdomainname,
+    libc::SYS_syslog,
+    libc::SYS_vhangup,
+    libc::SYS_nfsservctl,
+];
+
+#[cfg(target_arch = "x86_64")]
+const REFUSED_HERE: &[i64] = &[
+    libc::SYS_iopl,
+    libc::SYS_ioperm,
+    libc::SYS_modify_ldt,
+    libc::SYS_uselib,
+    libc::SYS__sysctl,
+];
+#[cfg(not(target_arch = "x86_64"))]
+const REFUSED_HERE: &[i64] = &[];
+
+const OPEN_TREE_ATTR: i64 = 467;
+const LSM_SET_SELF_ATTR: i64 = 460;
+const FCHMODAT2: i64 = 452;
+
+/// Calls that are answered as if the kernel had never heard of them: programs then use an
+/// older way, whose arguments can be seen.
+const ABSENT: &[i64] = &[
+    libc::SYS_io_uring_setup,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+    libc::SYS_clone3,
+    libc::SYS_openat2,
+];
+
+const NEW_NAMESPACES: u32 = (libc::CLONE_NEWUSER
+    | libc::CLONE_NEWNS
+    | libc::CLONE_NEWNET
+    | libc::CLONE_NEWPID
+    | libc::CLONE_NEWIPC
+    | libc::CLONE_NEWUTS
+    | libc::CLONE_NEWCGROUP) as u32
+    | 0x80; // CLONE_NEWTIME
+
+/// Bits of a mode that let a file run as its owner or group.
+const SET_ID: u32 = 0o6000;
+
+/// The whole list for a cage.
+pub(crate) fn rules(walls: Walls, mediation: Mediation) -> Vec<Rule> {
+    let mut rules = Vec::with_capacity(128);
+    for call in REFUSED.iter().chain(REFUSED_HERE) {
+        rules.push(rule(*call, vec![], fail(EPERM)));
+    }
+    for call in ABSENT {
+        rules.push(rule(*call, vec![], fail(ENOSYS)));
+    }
+    let any = |argument, bits| when(argument, bits, Test::IsNot(0));
+    let is = |argument, value: i32| when(argument, WHOLE, Test::Is(value as u32));
+    rules.push(rule(
+        libc::SYS_clone,
+        vec![any(0, NEW_NAMESPACES)],
+        fail(EPERM),
+    ));
+    // Limits of others; one's own are asked for with 0.
+    rules.push(rule(
+        libc::SYS_prlimit64,
+        vec![when(0, WHOLE, Test::IsNot(0))],
+        fail(EPERM),
+    ));
+    // The ordinary personality, asking for it, and switching off address randomisation.
+    for allowed in [0, 0xffff_ffff, 0x0004_0000] {
+        let same = when(0, WHOLE, Test::Is(allowed));
+        rules.push(rule(libc::SYS_personality, vec![same], Action::Allow));
+    }
+    rules.push(rule(libc::SYS_personality, vec![], fail(EPERM)));
+    // Typing into a terminal, and the console's own commands.
+    for command in [0x5412, 0x541c] {
+        rules.push(rule(libc::SYS_ioctl, vec![is(1, command)], fail(EPERM)));
+    }
+    rules.extend(set_id_rules());
+    if walls == Walls::Kernel {
+        rules.extend(scheduling_rules());
+    }
+    rules.extend(socket_rules(walls));
+    rules.extend(doorman_rules(mediation));
+    rules
+}
+
+/// Where the processes of the host can be seen, their speed is not for a command to set.
+fn scheduling_rules() -> Vec<Rule> {
+    let others = |call, argument| {
+        let not_self = when(argument, WHOLE, Test::IsNot(0));
+        rule(call, vec![not_self], fail(EPERM))
+    };
+    vec![
+        others(libc::SYS_setpriority, 1),
+        others(libc::SYS_ioprio_set, 1),
+        others(libc::SYS_sched_setaffinity, 0),
+        others(libc::SYS_sched_setscheduler, 0),
+        others(libc::SYS_sched_setparam, 0),
+        others(libc::SYS_sched_setattr, 0),
+    ]
+}
+
+fn set_id_rules() -> Vec<Rule> {
+    let mut rules = Vec::new();
+    for (call, argument) in [
+        (libc::SYS_fchmod, 1),
+        (libc::SYS_fchmodat, 2),
+        (FCHMODAT2, 2),
+        (libc::SYS_mknodat, 2),
+        #[cfg(target_arch = "x86_64")]
+        (libc::SYS_chmod, 1),
+        #[cfg(target_arch = "x86_64")]
+        (libc::SYS_mknod, 1),
+        #[cfg(target_arch = "x86_64")]
+        (libc::SYS_creat, 1),
+    ] {
+        let sets = when(argument, SET_ID, Test::IsNot(0));
+        rules.push(rule(call, vec![sets], fail(EPERM)));
+    }
+    for (call, flags) in opens() {
+        let makes = when(flags, libc::O_CREAT as u32, Test::IsNot(0));
+        let sets = when(flags + 1, SET_ID, Test::IsNot(0));
+        rules.push(rule(call, vec![makes, sets], fail(EPERM)));
+    }
+    rules
+}
+
+fn socket_rules(walls: Walls) -> Vec<Rule> {
+    let is = |argument, mask, value: i32| when(argument, mask, Test::Is(value as u32));
+    let mut rules = Vec::new();
+    // Without a network of its own a command gets no sockets at all.
+    if walls != Walls::Kernel {
+        for family in [libc::AF_INET, libc::AF_INET6] {
+            for kind in [libc::SOCK_STREAM, libc::SOCK_DGRAM] {
+                rules.push(rule(
+                    libc::SYS_socket,
+                    vec![is(0, WHOLE, family), is(1, 0xf, kind)],
+                    Action::Allow,
+                ));
+            }
+        }
+        // Which addresses there are; other protocols of this family are not for everyday.
+        rules.push(rule(
+            libc::SYS_socket,
+            vec![
+                is(0, WHOLE, libc::AF_NETLINK),
+                is(2, WHOLE, libc::NETLINK_ROUTE),
+            ],
+            Action::Allow,
+        ));
+    }
+    // Sockets with paths lead to services of the host, and no mount hides one for sure.
+    rules.push(rule(
+        libc::SYS_socket,
+        vec![is(0, WHOLE, libc::AF_UNIX)],
+        fail(EACCES),
+    ));
+    rules.push(rule(libc::SYS_socket, vec![], fail(EAFNOSUPPORT)));
+    // Pairs are for talking to oneself. One of datagrams could be pointed elsewhere later.
+    for kind in [libc::SOCK_STREAM, libc::SOCK_SEQPACKET] {
+        rules.push(rule(
+            libc::SYS_socketpair,
+            vec![is(0, WHOLE, libc::AF_UNIX), is(1, 0xf, kind)],
+            Action::Allow,
+        ));
+    }
+    rules.push(rule(libc::SYS_socketpair, vec![], fail(EAFNOSUPPORT)));
+    rules
+}
+
+/// Calls that open, and which of their arguments holds the flags.
+fn opens() -> Vec<(i64, u8)> {
+    vec![
+        (libc::SYS_openat, 2),
+        #[cfg(target_arch = "x86_64")]
+        (libc::SYS_open, 1),
+    ]
+}
+
+fn doorman_rules(mediation: Mediation) -> Vec<Rule> {
+    let mut rules = Vec::new();
+    for (call, flags) in opens() {
+        let makes = when(flags, libc::O_CREAT as u32, Test::IsNot(0));
+        rules.push(rule(call, vec![makes], Action::Ask));
+        if mediation == Mediation::Everything {
+            let bits = (libc::O_ACCMODE | libc::O_TRUNC) as u32;
+            let writes = when(flags, bits, Test::IsNot(0));
+            rules.push(rule(call, vec![writes], Action::Ask));
+        }
+    }
+    let mut asked = MAKES.to_vec();
+    match mediation {
+        Mediation::Making => {}
+        Mediation::Names => asked.extend_from_slice(REMOVES),
+        Mediation::Everything => {
+            asked.extend_from_slice(REMOVES);
+            asked.push(libc::SYS_truncate);
+        }
+    }
+    rules.extend(asked.iter().map(|call| rule(*call, vec![], Action::Ask)));
+    rules
+}
+
+#[cfg(target_arch = "x86_64")]
+const MAKES: &[i64] = &[
+    libc::SYS_creat,
+    libc::SYS_mkdir,
+    libc::SYS_mkdirat,
+    libc::SYS_mknod,
+    libc::SYS_mknodat,
+    libc::SYS_symlink,
+    libc::SYS_symlinkat,
+    libc::SYS_link,
+    libc::SYS_linkat,
+    libc::SYS_rename,
+    libc::SYS_renameat,
+    libc::SYS_renameat2,
+];
+#[cfg(not(target_arch = "x86_64"))]
+const MAKES: &[i64] = &[
+    libc::SYS_mkdirat,
+    libc::SYS_mknodat,
+    libc::SYS_symlinkat,
+    libc::SYS_linkat,
+    libc::SYS_renameat,
+    libc::SYS_renameat2,
+];
+
+#[cfg(target_arch = "x86_64")]
+const REMOVES: &[i64] = &[libc::SYS_unlink, libc::SYS_unlinkat, libc::SYS_rmdir];
+#[cfg(not(target_arch = "x86_64"))]
+const REMOVES: &[i64] = &[libc::SYS_unlinkat];
+
+fn rule(call: i64, when: Vec<Condition>, then: Action) -> Rule {
+    Rule { call, when, then }
+}
+
+fn when(argument: u8, mask: u32, test: Test) -> Condition {
+    Condition {
+        argument,
+        mask,
+        test,
+    }
+}
+
+fn fail(error: i32) -> Action {
+    Action::Fail(error as u16)
+}

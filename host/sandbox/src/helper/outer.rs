@@ -1,0 +1,121 @@
+//! The outer process: starts the cage, waits for its end, and kills it when the host is gone.
+
+use std::os::fd::AsFd;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::PathBuf;
+
+use super::report::Host;
+use super::{While, inner};
+use crate::cage::guard::{Zone, ZoneKind};
+use crate::cage::plan::{Plan, Report, Walls};
+use crate::kernel::process::{self, Side, Wait};
+use crate::kernel::socket::{Event, wait_for};
+
+/// What a cage of our own making consists of.
+const NAMESPACES: libc::c_int = libc::CLONE_NEWUSER
+    | libc::CLONE_NEWNS
+    | libc::CLONE_NEWPID
+    | libc::CLONE_NEWNET
+    | libc::CLONE_NEWIPC
+    | libc::CLONE_NEWUTS
+    | libc::CLONE_NEWCGROUP;
+
+pub(crate) fn run() -> ! {
+    let code = match Host::connect() {
+        Ok(mut host) => match start(&mut host) {
+            Ok(()) => 0,
+            Err(what) => {
+                host.tell(&Report::Failed(what));
+                1
+            }
+        },
+        // Nobody to tell: this was not started by a host.
+        Err(_) => 2,
+    };
+    process::exit_now(code)
+}
+
+fn start(host: &mut Host) -> Result<(), String> {
+    let plan = host.plan()?;
+    match plan.walls {
+        Walls::Namespaces => watch(host, &plan, NAMESPACES),
+        Walls::Kernel => {
+            process::adopt_orphans().during("adopting orphans")?;
+            let temporary = Temporary::new()?;
+            let watched = watch(host, &temporary.given_to(plan), 0);
+            inner::kill_descendants();
+            watched
+        }
+        // Bubblewrap stands outside already.
+        Walls::Bubblewrap => inner::run(host, &plan, process::user_and_group()),
+    }
+}
+
+/// A folder for temporary files where there are no mounts. Goes away when dropped, which is
+/// when nobody is left who could use it.
+struct Temporary(PathBuf);
+
+impl Temporary {
+    fn new() -> Result<Self, String> {
+        let name = format!("toolbay-cage-{}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        // Fails if it is there: nobody else may have prepared it.
+        std::fs::DirBuilder::new()
+            .mode(0o700)
+            .create(&folder)
+            .during("making a folder for temporary files")?;
+        Ok(Self(folder))
+    }
+
+    fn given_to(&self, mut plan: Plan) -> Plan {
+        plan.guard.zones.push(Zone {
+            path: self.0.as_path().into(),
+            kind: ZoneKind::Private,
+        });
+        let environment = &mut plan.program.environment;
+        environment.retain(|(name, _)| name.0 != "TMPDIR");
+        environment.push(("TMPDIR".into(), self.0.as_path().into()));
+        plan
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        // Nobody is left to tell.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn watch(host: &mut Host, plan: &Plan, namespaces: libc::c_int) -> Result<(), String> {
+    let identity = process::user_and_group();
+    let child = match process::fork_into(namespaces).during("making namespaces")? {
+        Side::Parent(child) => child,
+        Side::Child => {
+            let code = match inner::run(host, plan, identity) {
+                Ok(()) => 0,
+                Err(what) => {
+                    host.tell(&Report::Failed(what));
+                    1
+                }
+            };
+            process::exit_now(code)
+        }
+    };
+    // Not before: what is hidden may not say who it is in a new namespace.
+    let _ = process::hide_memory();
+    let handle = process::handle_of(child).during("watching the cage");
+    if let Ok(handle) = &handle {
+        loop {
+            let events = [Event::Readable(handle.as_fd()), Event::Closed(host.as_fd())];
+            match wait_for(events, None) {
+                Ok([None, None]) => {}
+                // Ended, or to be ended: both are done below.
+                Ok(_) | Err(_) => break,
+            }
+        }
+    }
+    // Harmless where it has ended: until it is reaped, the number is its own.
+    process::kill(child);
+    process::reap(child, Wait::Block).during("waiting for the cage")?;
+    handle.map(drop)
+}

@@ -1,0 +1,194 @@
+//! Looking up names the way a caged process would, without being led astray.
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, OsString};
+use std::io::Result;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+
+use super::{c_text, checked};
+
+const RESOLVE_NO_MAGICLINKS: u64 = 0x02;
+
+#[repr(C)]
+struct How {
+    flags: u64,
+    mode: u64,
+    resolve: u64,
+}
+
+/// A handle that names a place and can do nothing else. Links are followed, except those of
+/// the process files, which lead each reader somewhere else.
+pub(crate) fn place(base: Option<BorrowedFd<'_>>, path: &CStr, flags: i32) -> Result<OwnedFd> {
+    let how = How {
+        flags: (flags | libc::O_PATH | libc::O_CLOEXEC) as u64,
+        mode: 0,
+        resolve: RESOLVE_NO_MAGICLINKS,
+    };
+    let base = base.map_or(libc::AT_FDCWD, |fd| fd.as_raw_fd());
+    // SAFETY: path and structure live through the call; the size is the structure's.
+    let fd = checked(unsafe {
+        libc::syscall(
+            libc::SYS_openat2,
+            base,
+            path.as_ptr(),
+            &raw const how,
+            std::mem::size_of::<How>(),
+        )
+    })?;
+    // SAFETY: a fresh descriptor that nobody else owns.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd as i32) })
+}
+
+/// Opens a path of our own choosing as it is.
+pub(crate) fn plain(path: &CStr, flags: i32) -> Result<OwnedFd> {
+    at(None, path, flags, 0)
+}
+
+/// `openat`.
+pub(crate) fn at(
+    base: Option<BorrowedFd<'_>>,
+    path: &CStr,
+    flags: i32,
+    mode: u32,
+) -> Result<OwnedFd> {
+    let base = base.map_or(libc::AT_FDCWD, |fd| fd.as_raw_fd());
+    // SAFETY: the path lives through the call.
+    let fd = checked(
+        unsafe { libc::openat(base, path.as_ptr(), flags | libc::O_CLOEXEC, mode) }.into(),
+    )?;
+    // SAFETY: a fresh descriptor that nobody else owns.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd as i32) })
+}
+
+/// Makes sure that an open file is a plain one, and that it waits if `flags` say so.
+pub(crate) fn settle(file: BorrowedFd<'_>, flags: i32) -> Result<()> {
+    // SAFETY: all zeroes is a valid value of this plain structure.
+    let mut found: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: the structure lives through the call.
+    checked(unsafe { libc::fstat(file.as_raw_fd(), &raw mut found) }.into())?;
+    if found.st_mode & libc::S_IFMT != libc::S_IFREG {
+        return Err(std::io::Error::from_raw_os_error(libc::EACCES));
+    }
+    if flags & libc::O_NONBLOCK == 0 {
+        // SAFETY: take no pointers.
+        let now = checked(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFL) }.into())?;
+        let waits = now as i32 & !libc::O_NONBLOCK;
+        // SAFETY: see above.
+        checked(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, waits) }.into())?;
+    }
+    Ok(())
+}
+
+/// What kind of thing a name is, without following it: the file type bits of its mode.
+pub(crate) fn kind(folder: BorrowedFd<'_>, name: &CStr) -> Result<u32> {
+    // SAFETY: all zeroes is a valid value of this plain structure.
+    let mut found: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: name and structure live through the call.
+    checked(
+        unsafe {
+            libc::fstatat(
+                folder.as_raw_fd(),
+                name.as_ptr(),
+                &raw mut found,
+                libc::AT_SYMLINK_NOFOLLOW,
+            )
+        }
+        .into(),
+    )?;
+    Ok(found.st_mode & libc::S_IFMT)
+}
+
+/// Where a link leads.
+pub(crate) fn link_target(folder: BorrowedFd<'_>, name: &CStr) -> Result<Vec<u8>> {
+    let mut buffer = vec![0_u8; libc::PATH_MAX as usize];
+    // SAFETY: the buffer has the length that is told.
+    let length = checked(unsafe {
+        libc::readlinkat(
+            folder.as_raw_fd(),
+            name.as_ptr(),
+            buffer.as_mut_ptr().cast(),
+            buffer.len(),
+        )
+    } as libc::c_long)?;
+    buffer.truncate(length as usize);
+    Ok(buffer)
+}
+
+/// The path by which the kernel knows an open place, as seen from our root.
+pub(crate) fn path_of(fd: BorrowedFd<'_>) -> Result<PathBuf> {
+    let name = c_text(format!("/proc/self/fd/{}", fd.as_raw_fd()))?;
+    let mut buffer = vec![0_u8; libc::PATH_MAX as usize];
+    // SAFETY: name lives through the call, the buffer has the length that is told.
+    let length =
+        checked(
+            unsafe { libc::readlink(name.as_ptr(), buffer.as_mut_ptr().cast(), buffer.len()) }
+                as libc::c_long,
+        )?;
+    buffer.truncate(length as usize);
+    Ok(PathBuf::from(OsString::from_vec(buffer)))
+}
+
+pub(crate) fn make_folder(folder: BorrowedFd<'_>, name: &CStr, mode: u32) -> Result<()> {
+    // SAFETY: the name lives through the call.
+    checked(unsafe { libc::mkdirat(folder.as_raw_fd(), name.as_ptr(), mode) }.into())?;
+    Ok(())
+}
+
+pub(crate) fn make_node(folder: BorrowedFd<'_>, name: &CStr, mode: u32) -> Result<()> {
+    // SAFETY: the name lives through the call. No device is ever asked for: number 0.
+    checked(unsafe { libc::mknodat(folder.as_raw_fd(), name.as_ptr(), mode, 0) }.into())?;
+    Ok(())
+}
+
+pub(crate) fn make_link(target: &CStr, folder: BorrowedFd<'_>, name: &CStr) -> Result<()> {
+    // SAFETY: both texts live through the call.
+    checked(unsafe { libc::symlinkat(target.as_ptr(), folder.as_raw_fd(), name.as_ptr()) }.into())?;
+    Ok(())
+}
+
+/// Two names in their folders, for the calls that take two.
+pub(crate) struct Pair<'a> {
+    pub(crate) from: (BorrowedFd<'a>, &'a CStr),
+    pub(crate) to: (BorrowedFd<'a>, &'a CStr),
+}
+
+pub(crate) fn rename(pair: &Pair<'_>, flags: u32) -> Result<()> {
+    // SAFETY: both names live through the call.
+    checked(unsafe {
+        libc::syscall(
+            libc::SYS_renameat2,
+            pair.from.0.as_raw_fd(),
+            pair.from.1.as_ptr(),
+            pair.to.0.as_raw_fd(),
+            pair.to.1.as_ptr(),
+            flags,
+        )
+    })?;
+    Ok(())
+}
+
+pub(crate) fn second_name(pair: &Pair<'_>) -> Result<()> {
+    // SAFETY: both names live through the call. Links are not followed.
+    checked(
+        unsafe {
+            libc::linkat(
+                pair.from.0.as_raw_fd(),
+                pair.from.1.as_ptr(),
+                pair.to.0.as_raw_fd(),
+                pair.to.1.as_ptr(),
+                0,
+            )
+        }
+        .into(),
+    )?;
+    Ok(())
+}
+
+/// Removes a name; `flags` as for `unlinkat`.
+pub(crate) fn remove(folder: BorrowedFd<'_>, name: &CStr, flags: i32) -> Result<()> {
+    // SAFETY: the name lives through the call.
+    checked(unsafe { libc::unlinkat(folder.as_raw_fd(), name.as_ptr(), flags) }.into())?;
+    Ok(())
+}

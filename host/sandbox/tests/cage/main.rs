@@ -1,0 +1,19 @@
+//! Cages from the outside: real commands in real cages, as root and as an ordinary user.
+//!
+//! `escapes` runs the cases in `tests/cases`, a line each, in every cage that this machine
+//! can build. `everyday` proves that ordinary work still works, `endings` that nothing is
+//! left of a command, whatever happened to it or to its host. `world` makes what they need.
+//! What this machine cannot run is said aloud and counted.
+#![cfg(target_os = "linux")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::disallowed_methods
+)]
+
+mod endings;
+mod escapes;
+mod everyday;
+mod world;

@@ -1,0 +1,187 @@
+//! The `Bash` tool: runs a command in a cage.
+//!
+//! The host decides what a command may do: it reads the script itself, whatever this plugin says
+//! of it, and a call that claims to only read runs where nothing can be written. Here output
+//! becomes text, and exit codes get their meaning.
+
+mod text;
+
+use serde::Deserialize;
+use serde_json::json;
+use toolbay_sdk::shell::{self, Command, Exit};
+use toolbay_sdk::{
+    ContextModifier, Guard, Info, Keep, OnError, OnInterrupt, Outcome, Prompt, Rejection, Render,
+    ResultLimit, Setting, SubjectKind, Tool, Verdict, View,
+};
+
+/// Longest time that a command may take, in milliseconds.
+const MOST_MS: u32 = 600_000;
+
+#[derive(Debug, Deserialize)]
+struct Input {
+    command: String,
+    timeout: Option<u32>,
+    description: Option<String>,
+    #[serde(default)]
+    run_in_background: bool,
+    #[serde(default)]
+    dangerously_disable_sandbox: bool,
+}
+
+impl Input {
+    fn command(&self) -> Command {
+        Command {
+            script: self.command.clone(),
+            cwd: Some(toolbay_sdk::context::working_directory()),
+            timeout_ms: self.timeout,
+            sandboxed: !self.dangerously_disable_sandbox,
+        }
+    }
+
+    /// What goes on in the background may still write when the call is long over.
+    fn only_reads(&self) -> bool {
+        !self.run_in_background
+            && !self.dangerously_disable_sandbox
+            && shell::inspect(&self.command).read_only
+    }
+}
+
+struct Bash;
+
+impl Tool for Bash {
+    type Input = Input;
+
+    const INFO: Info = Info::new("Bash", "Runs a bash command in a cage.")
+        .schema(include_str!("../schema.json"))
+        .subjects(&[(SubjectKind::Command, "/command")])
+        .limit(ResultLimit::Chars(30_000))
+        .keep(Keep::End)
+        .on_interrupt(OnInterrupt::Cancel)
+        .on_error(OnError::CancelSiblings)
+        .annotations(&[("simple", "true")]);
+
+    fn is_read_only(input: &Input) -> bool {
+        input.only_reads()
+    }
+
+    fn is_concurrency_safe(input: &Input) -> bool {
+        input.only_reads()
+    }
+
+    fn call(input: Input) -> toolbay_sdk::Result {
+        if input.run_in_background {
+            let id = shell::run_in_background(&input.command())?;
+            let said = format!("Started in the background as {id}. It ends with the session.");
+            let structured = json!({"background_task_id": id});
+            return Ok(Outcome::text(said).with_structured(&structured));
+        }
+        let exit = shell::run(&input.command())?;
+        Ok(outcome(&input, &exit))
+    }
+}
+
+fn outcome(input: &Input, exit: &Exit) -> Outcome {
+    let output = text::plain(&exit.stdout);
+    let remarks = text::plain(&exit.stderr);
+    let meaning = match exit.code {
+        0 => None,
+        code => shell::exit_meaning(&input.command, code),
+    };
+    let is_failure = exit.code != 0 && meaning.is_none();
+    let mut parts: Vec<String> = Vec::new();
+    if is_failure {
+        parts.push(format!("Exit code {}", exit.code));
+    }
+    if !output.trim().is_empty() {
+        parts.push(output.trim_end().to_owned());
+    }
+    if exit.truncated {
+        parts.push("[There was more output, which is lost.]".into());
+    }
+    if let Some(meaning) = &meaning {
+        parts.push(format!("[Exit code {}: {meaning}]", exit.code));
+    }
+    if !remarks.trim().is_empty() {
+        parts.push(format!("[{}]", remarks.trim()));
+    }
+    if parts.is_empty() {
+        parts.push("(no output)".into());
+    }
+    let said = parts.join("\n");
+    let folder = shell::ended_in();
+    let structured = json!({
+        "exit_code": exit.code,
+        "output": output,
+        "meaning": meaning,
+        "truncated": exit.truncated,
+        "folder": folder,
+    });
+    let outcome = match is_failure {
+        true => Outcome::bad_news(said),
+        false => Outcome::text(said),
+    };
+    let outcome = outcome.with_structured(&structured);
+    match folder {
+        Some(folder) => outcome.with_modifier(ContextModifier::WorkingDirectory(folder)),
+        None => outcome,
+    }
+}
+
+impl Guard for Bash {
+    fn is_destructive(input: &Input) -> bool {
+        !input.only_reads()
+    }
+
+    fn validate_input(input: &Input) -> Result<(), Rejection> {
+        if input.timeout.is_some_and(|ms| ms > MOST_MS) {
+            return Err(Rejection::new(1, "a command may take ten minutes at most"));
+        }
+        if input.command.trim().is_empty() {
+            return Err(Rejection::new(2, "the command is empty"));
+        }
+        Ok(())
+    }
+
+    /// To leave the cage is a question for a person, whatever rules allow the command.
+    fn check_permissions(input: &Input) -> Verdict {
+        match input.dangerously_disable_sandbox {
+            true => Verdict::ask("it asks to run outside the cage"),
+            false => Verdict::passthrough(),
+        }
+    }
+}
+
+impl Prompt for Bash {
+    fn describe(input: &Input) -> String {
+        match &input.description {
+            Some(text) => text.clone(),
+            None => format!("Run {}", input.command),
+        }
+    }
+
+    fn prompt(_: &Setting) -> String {
+        include_str!("../prompt.md").into()
+    }
+}
+
+impl Render for Bash {
+    fn render_use(input: &Input) -> View {
+        let mut text = format!("$ {}", input.command);
+        if let Some(description) = &input.description {
+            text.push_str(&format!("\n# {description}"));
+        }
+        View::Plain(text)
+    }
+
+    fn render_result(_: &Input, outcome: &Outcome) -> View {
+        View::Plain(outcome.plain_text())
+    }
+
+    fn render_grouped(inputs: &[Input]) -> Option<View> {
+        let rows = inputs.iter();
+        let rows = rows.map(|input| ("Bash".to_owned(), input.command.clone()));
+        Some(View::Rows(rows.collect()))
+    }
+}
+
+toolbay_sdk::export!(Bash: guard, prompt, render);
