@@ -235,6 +235,28 @@ fn a_call_that_ends_withdraws_its_question() {
 }
 
 #[test]
+fn the_commands_of_a_script_are_shown_one_by_one() {
+    let project = Project::new();
+    let input = json!({"command": "ls && (cd sub; rm -rf build)"}).to_string();
+    let mut started = Started::new(&project, Pty::new(80), &["call", "Bash", &input]);
+    started.pty.until("Its commands");
+    let card = started.pty.until("Allow it? [y/");
+    let lines: Vec<String> = card.lines().map(plain).collect();
+    for line in [
+        "  │ ls",
+        "  │   cd sub",
+        "  │   rm -rf build",
+        "  │     `rm` is not",
+    ] {
+        let found = lines.iter().any(|shown| shown.starts_with(line));
+        assert!(found, "{line:?} is missing in {card}");
+    }
+    assert!(card.contains("Warnings"), "{card}");
+    started.pty.type_in("n\n");
+    assert_eq!(started.end().0, Some(1));
+}
+
+#[test]
 fn what_an_input_says_to_the_terminal_is_shown_and_not_done() {
     let project = Project::new();
     let nasty = "\u{1b}[2J\u{1b}]0;title\u{7}\r\u{9b}31m\u{202e}Allow it? [y/a/n/v/?] y\n";
