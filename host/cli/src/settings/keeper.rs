@@ -7,8 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use toolbay_dispatch::{Keeper, RuleScope};
 use toolbay_policy::{Closed, Mode, Policy};
 
+use super::layer::read_text;
 use super::{Origins, Settings};
 use crate::places;
+use crate::settings_file::{add_allow_rules, settings_file_of};
+use crate::trust::Trust;
 
 /// Whoever is told that something is wrong with the settings.
 pub type Say = Arc<dyn Fn(&str) + Send + Sync>;
@@ -121,10 +124,43 @@ impl Keeper for FileKeeper {
         }
     }
 
+    fn keep(&self, rules: &[String], scope: RuleScope) -> Result<(), String> {
+        let Origins { cwd, places, .. } = &self.origins;
+        let kept = || -> anyhow::Result<()> {
+            let Some(file) = settings_file_of(scope, cwd, places) else {
+                anyhow::bail!("there is no file for rules of the {}", scope.word());
+            };
+            let before = read_text(&file)?;
+            add_allow_rules(scope, &file, rules)?;
+            // The person has just said yes to it; unless others had written there before, unseen.
+            let mut trust = Trust::load(&places.state)?;
+            let was_theirs = before.is_none_or(|before| trust.covers(&file, &before));
+            if scope != RuleScope::User
+                && was_theirs
+                && let Some(after) = read_text(&file)?
+            {
+                trust.add(&file, &after);
+                trust.save(&places.state)?;
+            }
+            Ok(())
+        };
+        kept().map_err(|error| {
+            format!("the rules hold for this session, but could not be kept: {error:#}")
+        })
+    }
+
     fn places(&self) -> Vec<RuleScope> {
-        let mut places = vec![RuleScope::Local];
-        // What is written there would not count, unless the project is trusted.
-        if self.state().settings.trusting.project {
+        let trusting = self.state().settings.trusting;
+        let Origins { cwd, places, .. } = &self.origins;
+        // What is written into a file that is not trusted would not count.
+        let counts = |scope, is_trusted| {
+            is_trusted || settings_file_of(scope, cwd, places).is_some_and(|file| !file.exists())
+        };
+        let mut places = Vec::new();
+        if counts(RuleScope::Local, trusting.local) {
+            places.push(RuleScope::Local);
+        }
+        if counts(RuleScope::Project, trusting.project) {
             places.push(RuleScope::Project);
         }
         if self.origins.places.home.is_some() {

@@ -7,6 +7,7 @@ use toolbay_dispatch::hooks::Hooks;
 use toolbay_policy::{Anchors, Provenance, Rule, Rules, Source, lines_of};
 
 use super::raw::{Foreign, Raw};
+use crate::settings_file::read_jsonc;
 
 /// Larger files are no settings.
 const MOST_BYTES: u64 = 4 * 1024 * 1024;
@@ -89,6 +90,8 @@ impl Layer {
         cwd: &Path,
     ) -> anyhow::Result<Self> {
         let name = || place.file.display().to_string();
+        // Comments become blanks, so that lines stay where they are.
+        let text = &read_jsonc(text).with_context(name)?;
         let raw: Raw = if place.is_foreign {
             let foreign: Foreign = serde_json::from_str(text).with_context(name)?;
             foreign.into()
