@@ -68,6 +68,40 @@ fn allowed_always_it_asks_where_the_rule_is_kept() {
 }
 
 #[test]
+fn a_rule_that_is_kept_in_a_file_answers_the_next_time() {
+    let kept = |project: &Project, answer: &str| {
+        let mut started = write(project, Pty::new(80), &["--session", "s"], "one");
+        started.pty.until(ALLOW);
+        started.pty.type_in(answer);
+        let (code, screen) = started.end();
+        assert_eq!(code, Some(0), "{screen}");
+        assert!(!screen.contains("warning:"), "{screen}");
+        let again = write(project, Pty::new(80), &["--session", "s"], "two");
+        let (code, screen) = again.end();
+        assert_eq!(code, Some(0), "{screen}");
+        assert!(!screen.contains("wants to run"), "{screen}");
+        assert_eq!(written(project).as_deref(), Some("two"));
+    };
+    // In a file of this project, which is made.
+    let project = Project::alone();
+    kept(&project, "a local\n");
+    let text = std::fs::read_to_string(project.root().join(".toolbay/settings.local.json"));
+    assert!(text.unwrap().contains("/new.txt)"));
+    // In the person's own, which keeps its comments.
+    let project = Project::alone();
+    let file = project.user_settings();
+    std::fs::write(&file, "{\n  // mine\n  \"limits\": {}, // too\n}\n").unwrap();
+    kept(&project, "a user\n");
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(
+        text.starts_with("{\n  // mine\n  \"limits\": {}, // too\n"),
+        "{text}"
+    );
+    assert!(text.contains("/new.txt)"), "{text}");
+    assert!(!project.root().join(".toolbay").exists());
+}
+
+#[test]
 fn denied_the_reason_reaches_the_result() {
     let project = Project::new();
     let mut started = write(&project, Pty::new(80), &["--json"], "x");
