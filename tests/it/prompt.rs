@@ -68,6 +68,40 @@ fn allowed_always_it_asks_where_the_rule_is_kept() {
 }
 
 #[test]
+fn a_rule_that_is_kept_in_a_file_answers_the_next_time() {
+    let kept = |project: &Project, answer: &str| {
+        let mut started = write(project, Pty::new(80), &["--session", "s"], "one");
+        started.pty.until(ALLOW);
+        started.pty.type_in(answer);
+        let (code, screen) = started.end();
+        assert_eq!(code, Some(0), "{screen}");
+        assert!(!screen.contains("warning:"), "{screen}");
+        let again = write(project, Pty::new(80), &["--session", "s"], "two");
+        let (code, screen) = again.end();
+        assert_eq!(code, Some(0), "{screen}");
+        assert!(!screen.contains("wants to run"), "{screen}");
+        assert_eq!(written(project).as_deref(), Some("two"));
+    };
+    // In a file of this project, which is made.
+    let project = Project::alone();
+    kept(&project, "a local\n");
+    let text = std::fs::read_to_string(project.root().join(".toolbay/settings.local.json"));
+    assert!(text.unwrap().contains("/new.txt)"));
+    // In the person's own, which keeps its comments.
+    let project = Project::alone();
+    let file = project.user_settings();
+    std::fs::write(&file, "{\n  // mine\n  \"limits\": {}, // too\n}\n").unwrap();
+    kept(&project, "a user\n");
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(
+        text.starts_with("{\n  // mine\n  \"limits\": {}, // too\n"),
+        "{text}"
+    );
+    assert!(text.contains("/new.txt)"), "{text}");
+    assert!(!project.root().join(".toolbay").exists());
+}
+
+#[test]
 fn denied_the_reason_reaches_the_result() {
     let project = Project::new();
     let mut started = write(&project, Pty::new(80), &["--json"], "x");
@@ -232,6 +266,28 @@ fn a_call_that_ends_withdraws_its_question() {
     let [withdrawn, ended] = ["is withdrawn", "took longer"].map(|text| screen.find(text));
     assert!(withdrawn < ended, "{screen}");
     assert_eq!(written(&project), None);
+}
+
+#[test]
+fn the_commands_of_a_script_are_shown_one_by_one() {
+    let project = Project::new();
+    let input = json!({"command": "ls && (cd sub; rm -rf build)"}).to_string();
+    let mut started = Started::new(&project, Pty::new(80), &["call", "Bash", &input]);
+    started.pty.until("Its commands");
+    let card = started.pty.until("Allow it? [y/");
+    let lines: Vec<String> = card.lines().map(plain).collect();
+    for line in [
+        "  │ ls",
+        "  │   cd sub",
+        "  │   rm -rf build",
+        "  │     `rm` is not",
+    ] {
+        let found = lines.iter().any(|shown| shown.starts_with(line));
+        assert!(found, "{line:?} is missing in {card}");
+    }
+    assert!(card.contains("Warnings"), "{card}");
+    started.pty.type_in("n\n");
+    assert_eq!(started.end().0, Some(1));
 }
 
 #[test]

@@ -36,7 +36,6 @@ fn saved() -> SavedIn {
         home: Some("/home/me".into()),
         cache: "/c".into(),
         state: "/s".into(),
-        managed: "/m".into(),
     };
     SavedIn::of(Path::new("/p"), &places)
 }

@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use toolbay_dispatch::{Keeper, RuleScope};
 use toolbay_policy::{Closed, Mode, Policy};
 
-use super::layer::read_text;
 use super::{Origins, Settings};
 use crate::places;
 use crate::settings_file::{add_allow_rules, settings_file_of};
@@ -130,16 +129,16 @@ impl Keeper for FileKeeper {
             let Some(file) = settings_file_of(scope, cwd, places) else {
                 anyhow::bail!("there is no file for rules of the {}", scope.word());
             };
-            let before = read_text(&file)?;
-            add_allow_rules(scope, &file, rules)?;
+            let Some(change) = add_allow_rules(scope, &file, rules)? else {
+                return Ok(());
+            };
             // The person has just said yes to it; unless others had written there before, unseen.
+            // These are the very texts that were read and written, whoever writes meanwhile.
             let mut trust = Trust::load(&places.state)?;
-            let was_theirs = before.is_none_or(|before| trust.covers(&file, &before));
-            if scope != RuleScope::User
-                && was_theirs
-                && let Some(after) = read_text(&file)?
-            {
-                trust.add(&file, &after);
+            let before = change.before.as_deref();
+            let was_theirs = before.is_none_or(|before| trust.covers(&file, before));
+            if scope != RuleScope::User && was_theirs {
+                trust.add(&file, &change.after);
                 trust.save(&places.state)?;
             }
             Ok(())
