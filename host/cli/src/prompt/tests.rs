@@ -33,6 +33,7 @@ fn question() -> PermissionQuestion {
 
 fn saved() -> SavedIn {
     let places = Places {
+        managed: "/none.json".into(),
         home: Some("/home/me".into()),
         cache: "/c".into(),
         state: "/s".into(),

@@ -185,6 +185,7 @@ fn files_and_folders_are_made_for_those_who_may_read_them() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().to_path_buf();
         let places = Places {
+            managed: "/none.json".into(),
             home: Some(root.clone()),
             cache: root.clone(),
             state: root.clone(),
@@ -220,6 +221,7 @@ fn files_and_folders_are_made_for_those_who_may_read_them() {
         );
     }
     let places = Places {
+        managed: "/none.json".into(),
         home: None,
         cache: "/".into(),
         state: "/".into(),
