@@ -110,7 +110,10 @@ fn cages() -> Vec<Check> {
         .map(|offer| {
             let (state, detail) = match offer.cage {
                 Ok(cage) if cage.lacks().is_empty() => (State::Good, "can be built".into()),
-                Ok(cage) => (State::Good, format!("can be built, but {}", cage.lacks().join("; "))),
+                Ok(cage) => (
+                    State::Good,
+                    format!("can be built, but {}", cage.lacks().join("; ")),
+                ),
                 Err(reason) => (State::Absent, reason),
             };
             Check {
