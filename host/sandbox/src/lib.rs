@@ -3,7 +3,9 @@
 //!
 //! Nothing else in the host may start a process or hold hand-written `unsafe`. Cages are
 //! found by trying: which ones the kernel grants us, and why not where it does not. What
-//! is not proven here counts as absent. `process` runs a command, bounded but uncaged.
+//! is not proven here counts as absent. `cage` runs a command that reaches what it was
+//! given and nothing else; `helper` is what builds the cage, in this same program. `process`
+//! runs a command that is bounded but not caged. `seatbelt` writes profiles for macOS.
 
 #[cfg(target_os = "linux")]
 pub mod cage;

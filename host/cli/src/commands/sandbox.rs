@@ -42,13 +42,14 @@ async fn run_one(common: &Common, wish: SandboxRun) -> anyhow::Result<ExitCode> 
         search_path: places::search_path(),
         ..Demands::default()
     })?;
-    let paths = paths(&wish, &cwd, &Places::from_environment()?);
+    let environment = environment(&wish.env)?;
+    let paths = paths(&wish, &cwd, &environment, &Places::from_environment()?);
     let enclosure = cage.around(&paths)?;
     let hosts = wish.allow_hosts.iter().map(String::as_str);
     let command = Command {
         arguments: wish.command,
         folder: cwd,
-        environment: environment(&wish.env)?,
+        environment,
         profile: match wish.profile {
             SandboxProfile::ReadOnly => Profile::ReadOnly,
             SandboxProfile::Workspace => Profile::Workspace {
@@ -115,19 +116,30 @@ fn tell(ended: &Ended, lacks: &[String]) {
     }
 }
 
-fn paths(wish: &SandboxRun, cwd: &Path, places: &Places) -> Paths {
+/// Secrets are looked for in the host's home, and in the one that the command is told.
+fn paths(
+    wish: &SandboxRun,
+    cwd: &Path,
+    environment: &[(OsString, OsString)],
+    places: &Places,
+) -> Paths {
     let absolute = |list: &[PathBuf]| list.iter().map(|path| cwd.join(path)).collect::<Vec<_>>();
     let mut roots = absolute(&wish.roots);
     if roots.is_empty() {
         roots.push(cwd.to_owned());
     }
-    let home = places.home.as_deref();
+    let told = environment.iter().filter(|(name, _)| name == "HOME");
+    let told = told.map(|(_, home)| Path::new(home));
+    let homes = places.home.as_deref().into_iter().chain(told);
     let mut protect = absolute(&wish.protect);
-    protect.extend(home.map(home_controls).unwrap_or_default());
     protect.push(places.cache.clone());
     let mut deny_read = absolute(&wish.deny_read);
-    deny_read.extend(secrets(home));
     deny_read.push(places.state.clone());
+    deny_read.extend(secrets(None));
+    for home in homes.filter(|home| home.is_absolute()) {
+        protect.extend(home_controls(home));
+        deny_read.extend(secrets(Some(home)));
+    }
     Paths {
         roots,
         protect,

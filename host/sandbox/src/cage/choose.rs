@@ -145,6 +145,7 @@ fn try_out(cage: &Cage) -> Result<(), String> {
         unreadable: Vec::new(),
         network: Network::None,
         landlock_abi: cage.landlock_abi,
+        owner: None,
         bubblewrap: cage.bubblewrap_command(&[], &Limits::default()),
     };
     let words = speak(cage, &plan).map_err(|error| format!("the helper does not run: {error}"))?;
@@ -164,7 +165,7 @@ fn speak(cage: &Cage, plan: &Plan) -> std::io::Result<Vec<u8>> {
     let nowhere = std::fs::File::options().write(true).open("/dev/null")?;
     let (mut line, theirs) = UnixStream::pair()?;
     let files = [theirs.as_fd(), nowhere.as_fd(), nowhere.as_fd()];
-    cage.keeper.ask(&cage.helper, cage.walls(), files)?;
+    cage.keeper.ask(&cage.helper, plan, files)?;
     drop(theirs);
     let mut words = Vec::new();
     let spoken = line

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::guard::{GitAccess, is_git_control};
+use crate::kernel::process;
 use crate::names::PROTECTED;
 
 /// Paths as somebody wrote them.
@@ -56,6 +57,8 @@ pub(crate) struct Ground {
     pub(crate) read: Vec<PathBuf>,
     pub(crate) protect: Vec<PathBuf>,
     pub(crate) hidden: Vec<PathBuf>,
+    /// Whose the first root is, where that is not user 0 and this is.
+    pub(crate) owner: Option<(u32, u32)>,
 }
 
 /// What of the protected names exists.
@@ -105,6 +108,7 @@ impl Ground {
             list
         };
         Ok(Self {
+            owner: roots.first().and_then(|root| other_owner(root)),
             roots,
             write,
             read: there(all(&paths.read)?),
@@ -263,6 +267,22 @@ enum Depth {
 pub(crate) fn is_protected(name: &OsStr) -> bool {
     let lower = name.as_bytes().to_ascii_lowercase();
     PROTECTED.iter().any(|one| one.as_bytes() == lower)
+}
+
+/// User 0 without capabilities can write to nothing that is not its own, so commands run as
+/// the owner of the root, if the owner can get there.
+fn other_owner(root: &Path) -> Option<(u32, u32)> {
+    use std::os::unix::fs::MetadataExt;
+    let owner = root.metadata().ok()?;
+    let can_pass = |folder: &Path| {
+        folder.metadata().is_ok_and(|found| {
+            found.mode() & 0o001 != 0
+                || found.uid() == owner.uid() && found.mode() & 0o100 != 0
+                || found.gid() == owner.gid() && found.mode() & 0o010 != 0
+        })
+    };
+    let is_wanted = process::user_and_group().0 == 0 && owner.uid() != 0;
+    (is_wanted && root.ancestors().all(can_pass)).then(|| (owner.uid(), owner.gid()))
 }
 
 fn writable(path: &Path) -> Result<PathBuf, PathError> {

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::sync::Mutex;
 
-use super::plan::Walls;
+use super::plan::{Plan, Walls};
 use crate::helper::{ASKED, KEEP};
 use crate::kernel::socket;
 
@@ -30,12 +30,13 @@ impl Keeper {
     pub(super) fn ask(
         &self,
         program: &Path,
-        walls: Walls,
+        plan: &Plan,
         files: [BorrowedFd<'_>; 3],
     ) -> io::Result<()> {
-        let kind = match walls {
-            Walls::Namespaces => socket::Kind::Spare,
-            Walls::Bubblewrap | Walls::Kernel => socket::Kind::Plain,
+        let kind = match (plan.walls, plan.owner) {
+            (Walls::Namespaces, None) => socket::Kind::Spare,
+            // A spare has its user already.
+            (Walls::Namespaces | Walls::Bubblewrap | Walls::Kernel, _) => socket::Kind::Plain,
         };
         // What is in there is whole, or was not stored.
         let mut running = self.0.lock().unwrap_or_else(|broken| broken.into_inner());

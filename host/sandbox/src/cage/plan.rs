@@ -36,6 +36,8 @@ pub(crate) struct Plan {
     pub(crate) unreadable: Vec<Text>,
     pub(crate) network: Network,
     pub(crate) landlock_abi: i64,
+    /// The user and group to become first, where this is user 0 and the roots are not.
+    pub(crate) owner: Option<(u32, u32)>,
     /// The program and its arguments that make the walls, where we cannot.
     pub(crate) bubblewrap: Vec<Text>,
 }

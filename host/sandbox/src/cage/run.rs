@@ -35,7 +35,7 @@ impl Enclosure {
         let deadline = Instant::now() + command.limits.time;
         let plan = self.plan(command)?;
         let frame = plan::frame(&plan).map_err(|error| CageError::Broken(error.to_string()))?;
-        let mut running = self.start(command.streams)?;
+        let mut running = self.start(&plan, command.streams)?;
         // A helper that is gone already is noticed below.
         let _ = running.line.send(&frame).await;
         let end = running.watch(command, deadline, sink).await;
@@ -107,6 +107,7 @@ impl Enclosure {
                     .collect(),
                 folder: folder.into(),
             },
+            owner: self.ground.owner,
             bubblewrap: self.cage.bubblewrap_command(&layout.steps, &command.limits),
             steps: layout.steps,
             guard: layout.guard,
@@ -117,7 +118,7 @@ impl Enclosure {
         })
     }
 
-    fn start(&self, streams: Streams) -> Result<Running, CageError> {
+    fn start(&self, plan: &Plan, streams: Streams) -> Result<Running, CageError> {
         let pipe = || std::io::pipe().map_err(CageError::NoHelper);
         let (output, writer) = pipe()?;
         let (errors, error_writer) = match streams {
@@ -131,7 +132,7 @@ impl Enclosure {
         let files = [theirs.as_fd(), writer.as_fd(), error_writer.as_fd()];
         self.cage
             .keeper
-            .ask(&self.cage.helper, self.cage.walls(), files)
+            .ask(&self.cage.helper, plan, files)
             .map_err(CageError::NoHelper)?;
         Ok(Running {
             line: Line::new(line).map_err(CageError::NoHelper)?,

@@ -50,6 +50,9 @@ pub(crate) fn run_as(work: impl Fn(&mut Host) -> Result<(), String>) -> ! {
 
 fn start(host: &mut Host) -> Result<(), String> {
     let plan = host.plan()?;
+    if let Some(owner) = plan.owner {
+        process::become_user(owner).during("becoming the owner of the root")?;
+    }
     match plan.walls {
         Walls::Namespaces => watch(host, &plan, NAMESPACES),
         Walls::Kernel => {

@@ -21,6 +21,9 @@ const NO_FOLDER: &str = "/dev/.no-folder";
 pub(crate) fn settle(identity: (u32, u32)) -> Result<(), String> {
     process::die_with_parent().during("tying the cage to its parent")?;
     keep_identity(identity)?;
+    // When memory runs out, this and its children go first. A kernel without such a choice
+    // chooses by itself.
+    let _ = fs::write("/proc/self/oom_score_adj", "1000");
     socket::loopback_up().during("switching the loopback device on")
 }
 

@@ -4,10 +4,10 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::Path;
 
-use crate::world::{ALONE, User, World};
+use crate::world::{ALONE, User, World, is_root};
 
 fn everywhere(name: &str, check: impl Fn(&World, &str)) {
     let _turn = ALONE.read().unwrap_or_else(|broken| broken.into_inner());
@@ -235,4 +235,30 @@ fn hooks_in_the_tree_are_protected_too() {
             fails(world, kind, &[], script);
         }
     });
+}
+
+#[test]
+fn root_works_in_the_project_of_an_ordinary_user_as_that_user() {
+    let _turn = ALONE.read().unwrap_or_else(|broken| broken.into_inner());
+    if !is_root() {
+        println!("LEFT OUT: a project of somebody else (needs root)");
+        return;
+    }
+    for kind in ["namespaces", "degraded"] {
+        let world = World::new(Path::new("/tmp"), User::Ordinary, "owner").with_this_host();
+        let said = works(
+            &world,
+            kind,
+            &[],
+            "echo x > new && mkdir d && touch d/y && id -u && echo e > /dev/stderr",
+        );
+        assert_eq!(said, "65534\n", "{kind}");
+        assert_eq!(
+            fs::metadata(world.path("project/new")).unwrap().uid(),
+            65534
+        );
+        fails(&world, kind, &[], "echo x > .mcp.json");
+        fails(&world, kind, &[], "cat /etc/shadow");
+        fails(&world, kind, &[], "cat \"$HOME/.ssh/id_rsa\"");
+    }
 }

@@ -126,6 +126,12 @@ impl World {
         world
     }
 
+    /// The files stay the ordinary user's; the host is whoever runs the tests.
+    pub fn with_this_host(mut self) -> Self {
+        self.user = User::This;
+        self
+    }
+
     pub fn path(&self, part: &str) -> PathBuf {
         self.top.join(part)
     }

@@ -1,0 +1,198 @@
+//! The library as a host uses it.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use toolbay_sandbox::cage::{
+    CageError, Command, Demands, Enclosure, Ended, GitAccess, Helper, Hosts, How, Kind, Limits,
+    Paths, Profile, Stream, Streams, Strength, choose, offers,
+};
+
+use crate::world::ALONE;
+
+fn demands() -> Demands {
+    Demands {
+        helper: Helper::At(env!("CARGO_BIN_EXE_toolbay-cage-helper").into()),
+        ..Demands::default()
+    }
+}
+
+fn enclosure(root: &Path) -> Enclosure {
+    let paths = Paths {
+        roots: vec![root.to_owned()],
+        ..Paths::default()
+    };
+    choose(&demands()).unwrap().around(&paths).unwrap()
+}
+
+fn command(root: &Path, script: &str) -> Command {
+    Command {
+        arguments: ["/bin/bash", "-c", script].map(Into::into).to_vec(),
+        folder: root.to_owned(),
+        environment: vec![("PATH".into(), crate::world::search_path().into())],
+        profile: Profile::Workspace {
+            git: GitAccess::ReadOnly,
+        },
+        hosts: Hosts::default(),
+        limits: Limits::default(),
+        streams: Streams::Apart,
+    }
+}
+
+async fn run(
+    enclosure: &Enclosure,
+    command: &Command,
+) -> (Result<Ended, CageError>, String, String) {
+    let (mut output, mut errors) = (Vec::new(), Vec::new());
+    let mut sink = |stream, bytes: &[u8]| match stream {
+        Stream::Output => output.extend_from_slice(bytes),
+        Stream::Errors => errors.extend_from_slice(bytes),
+    };
+    let ended = enclosure.run(command, &mut sink).await;
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (ended, text(output), text(errors))
+}
+
+#[tokio::test]
+async fn a_command_tells_how_it_ended_and_what_it_said() {
+    let _turn = ALONE.read().unwrap_or_else(|broken| broken.into_inner());
+    let root = tempfile::tempdir().unwrap();
+    let enclosure = enclosure(root.path());
+    for (script, how, out, err) in [
+        ("echo a; echo b >&2; exit 3", How::Exit(3), "a\n", "b\n"),
+        ("kill -TERM $$", How::Signal(15), "", ""),
+        (
+            "cat; test -z \"$(ls -A /tmp)\" || true",
+            How::Exit(0),
+            "",
+            "",
+        ),
+    ] {
+        let (ended, said, complained) = run(&enclosure, &command(root.path(), script)).await;
+        let ended = ended.unwrap();
+        assert_eq!(
+            (ended.how, &*said, &*complained),
+            (how, out, err),
+            "{script}"
+        );
+        assert_eq!(
+            (ended.kind, ended.strength),
+            (Kind::Namespaces, Strength::Full)
+        );
+        assert!(!ended.truncated && ended.refused.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn both_outputs_together_keep_their_order() {
+    let _turn = ALONE.read().unwrap_or_else(|broken| broken.into_inner());
+    let root = tempfile::tempdir().unwrap();
+    let enclosure = enclosure(root.path());
+    let mut command = command(
+        root.path(),
+        "for i in 1 2 3; do echo $i; echo e$i >&2; done",
+    );
+    command.streams = Streams::Together;
+    let (ended, said, _) = run(&enclosure, &command).await;
+    assert_eq!(ended.unwrap().how, How::Exit(0));
+    assert_eq!(said, "1\ne1\n2\ne2\n3\ne3\n");
+}
+
+#[tokio::test]
+async fn what_was_refused_is_told() {
+    let _turn = ALONE.read().unwrap_or_else(|broken| broken.into_inner());
+    let root = tempfile::tempdir().unwrap();
+    let enclosure = enclosure(root.path());
+    let (ended, ..) = run(
+        &enclosure,
+        &command(root.path(), "mkdir .vscode; mkdir .vscode"),
+    )
+    .await;
+    let refused = ended.unwrap().refused;
+    assert_eq!(refused.len(), 1, "{refused:?}");
+    assert!(refused[0].contains(".vscode"), "{refused:?}");
+}
+
+#[tokio::test]
+async fn what_cannot_run_says_why() {
+    let _turn = ALONE.read().unwrap_or_else(|broken| broken.into_inner());
+    let root = tempfile::tempdir().unwrap();
+    let enclosure = enclosure(root.path());
+    let mut missing = command(root.path(), "");
+    missing.arguments = vec!["no-such-program".into()];
+    let (ended, ..) = run(&enclosure, &missing).await;
+    assert!(matches!(ended, Err(CageError::NotStarted(what)) if what.contains("no-such-program")));
+    let mut nowhere = command(root.path(), "true");
+    nowhere.folder = root.path().join("nowhere");
+    let (ended, ..) = run(&enclosure, &nowhere).await;
+    assert!(matches!(ended, Err(CageError::NoDirectory(_))));
+    let mut empty = command(root.path(), "");
+    empty.arguments.clear();
+    let (ended, ..) = run(&enclosure, &empty).await;
+    assert!(matches!(ended, Err(CageError::NotStarted(_))));
+}
+
+#[tokio::test]
+async fn a_command_that_nobody_waits_for_dies() {
+    let _turn = ALONE.read().unwrap_or_else(|broken| broken.into_inner());
+    let root = tempfile::tempdir().unwrap();
+    let enclosure = enclosure(root.path());
+    let script = "while true; do echo x >> ticks; sleep 0.02; done";
+    let command = command(root.path(), script);
+    let mut sink = |_, _: &[u8]| {};
+    let running = enclosure.run(&command, &mut sink);
+    let _ = tokio::time::timeout(Duration::from_millis(400), running).await;
+    let ticks = || std::fs::read(root.path().join("ticks")).map_or(0, |text| text.len());
+    // It may finish its last tick while it is being killed.
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let before = ticks();
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert!(before > 0);
+    assert_eq!(ticks(), before);
+}
+
+#[tokio::test]
+async fn output_comes_while_the_command_runs() {
+    let _turn = ALONE.read().unwrap_or_else(|broken| broken.into_inner());
+    let root = tempfile::tempdir().unwrap();
+    let enclosure = enclosure(root.path());
+    // The command goes on only after the host has seen its first line.
+    let script = "echo first; for i in $(seq 1000); do test -e seen && exit 7; sleep 0.02; done";
+    let seen = root.path().join("seen");
+    let pieces = Arc::new(AtomicUsize::new(0));
+    let mut sink = |_, _: &[u8]| {
+        pieces.fetch_add(1, Ordering::Relaxed);
+        std::fs::write(&seen, "").unwrap();
+    };
+    let ended = enclosure
+        .run(&command(root.path(), script), &mut sink)
+        .await;
+    assert_eq!(ended.unwrap().how, How::Exit(7));
+    assert_eq!(pieces.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn a_weaker_cage_is_never_taken_silently() {
+    let weak = Demands {
+        only: Some(Kind::Degraded),
+        ..demands()
+    };
+    assert!(choose(&weak).is_err());
+    let cage = choose(&Demands {
+        least: Strength::Degraded,
+        ..weak
+    });
+    let cage = cage.unwrap();
+    assert_eq!(cage.strength(), Strength::Degraded);
+    assert!(!cage.lacks().is_empty());
+    // A program that is no helper is no cage.
+    let wrong = Demands {
+        helper: Helper::At("/bin/true".into()),
+        ..demands()
+    };
+    let why = choose(&wrong).unwrap_err();
+    assert!(why.to_string().contains("namespaces"), "{why}");
+    assert_eq!(offers(&demands()).len(), 3);
+}
