@@ -78,7 +78,7 @@ pub(crate) fn file(state: &Path) -> PathBuf {
 }
 
 fn digest(text: &str) -> String {
-    blake3::hash(text.as_bytes()).to_hex().to_string()
+    toolbay_runtime::digest(text.as_bytes())
 }
 
 #[cfg(test)]
