@@ -5,8 +5,11 @@ use std::sync::{Mutex, PoisonError};
 use toolbay_audit::Log;
 use toolbay_contract::{Audit, AuditEvent};
 
-/// A guest can cause events at will: keep the first ones and count the rest.
-const MOST_EVENTS: usize = 10_000;
+/// A guest can cause events at will, and a session can be long: keep the first ones. The log
+/// has them all.
+const MOST_EVENTS: usize = 1_000;
+/// What is kept of an input; a whole file may be in it.
+const LONGEST_INPUT: usize = 2_000;
 
 #[derive(Default)]
 pub struct Events {
@@ -29,6 +32,17 @@ impl Events {
     }
 }
 
+fn shortened(mut event: AuditEvent) -> AuditEvent {
+    if let AuditEvent::Decided(decided) = &mut event
+        && decided.input.len() > LONGEST_INPUT
+    {
+        let end = decided.input.floor_char_boundary(LONGEST_INPUT);
+        decided.input.truncate(end);
+        decided.input.push('…');
+    }
+    event
+}
+
 impl Audit for Events {
     fn note(&self, event: AuditEvent) {
         tracing::info!(target: "toolbay::audit", ?event);
@@ -37,7 +51,7 @@ impl Audit for Events {
         }
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() < MOST_EVENTS {
-            kept.push(event);
+            kept.push(shortened(event));
         }
     }
 
