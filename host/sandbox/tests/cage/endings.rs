@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crate::world::{ALONE, User, World};
 
 /// How often; CI does with less than a long run wants.
-fn times(few: usize) -> usize {
+pub fn times(few: usize) -> usize {
     #[allow(clippy::disallowed_methods)]
     let many = std::env::var("TOOLBAY_CAGE_MANY").ok();
     many.and_then(|text| text.parse().ok()).unwrap_or(few)
