@@ -27,6 +27,8 @@ mod tests;
 
 use std::ffi::OsStr;
 
+pub use names::{home_controls, secrets};
+
 /// One means of caging a process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ability {

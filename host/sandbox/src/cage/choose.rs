@@ -108,7 +108,11 @@ fn build(kind: Kind, demands: &Demands) -> Result<Cage, String> {
         },
         keeper: std::sync::Arc::default(),
     };
-    try_out(&cage)?;
+    try_out(&cage).map_err(|what| match (kind, crate::linux::user_namespaces()) {
+        // The setting at fault, where it is known.
+        (Kind::Namespaces, Err(reason)) => format!("{what}; {reason}"),
+        (Kind::Namespaces | Kind::Bubblewrap | Kind::Degraded, _) => what,
+    })?;
     Ok(cage)
 }
 

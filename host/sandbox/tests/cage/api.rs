@@ -196,3 +196,73 @@ fn a_weaker_cage_is_never_taken_silently() {
     assert!(why.to_string().contains("namespaces"), "{why}");
     assert_eq!(offers(&demands()).len(), 3);
 }
+
+/// The keeper that this process started last, if it still runs.
+fn keeper() -> Option<u32> {
+    let own = std::process::id();
+    let children = std::fs::read_dir(format!("/proc/{own}/task")).unwrap();
+    let children = children.filter_map(Result::ok).filter_map(|task| {
+        let list = std::fs::read_to_string(task.path().join("children")).ok()?;
+        Some(
+            list.split(' ')
+                .filter_map(|it| it.parse().ok())
+                .collect::<Vec<u32>>(),
+        )
+    });
+    let is_keeper = |child: &u32| {
+        let line = std::fs::read(format!("/proc/{child}/cmdline")).unwrap_or_default();
+        line.ends_with(b"--toolbay-cage-helper\0keep\0")
+    };
+    children.flatten().filter(is_keeper).max()
+}
+
+#[tokio::test]
+async fn one_keeper_serves_many_commands_and_keeps_nothing_of_them() {
+    let _turn = ALONE.write().unwrap_or_else(|broken| broken.into_inner());
+    let root = tempfile::tempdir().unwrap();
+    let enclosure = enclosure(root.path());
+    let command = command(root.path(), "sleep 1000 & true");
+    let count = |what: &str, keeper: u32| match what {
+        "files" => std::fs::read_dir(format!("/proc/{keeper}/fd"))
+            .unwrap()
+            .count(),
+        _ => {
+            let list = format!("/proc/{keeper}/task/{keeper}/children");
+            std::fs::read_to_string(list)
+                .unwrap()
+                .split_whitespace()
+                .count()
+        }
+    };
+    let many = crate::endings::times(40);
+    let mut before = None;
+    for _ in 0..many {
+        let (ended, ..) = run(&enclosure, &command).await;
+        assert_eq!(ended.unwrap().how, How::Exit(0));
+        let keeper = keeper().expect("a keeper");
+        let now = (count("files", keeper), count("children", keeper));
+        // One spare at most; what ended is reaped before the host hears of it.
+        assert!(now.1 <= 1, "{now:?}");
+        before.get_or_insert((keeper, now.0));
+    }
+    let (first, files) = before.unwrap();
+    let last = keeper().expect("a keeper");
+    println!(
+        "{many} commands by one keeper: {files} files open at first, {} at last",
+        count("files", last)
+    );
+    assert_eq!((first, files), (last, count("files", last)));
+    // Who kills it gets another one.
+    std::process::Command::new("kill")
+        .args(["-9", &last.to_string()])
+        .status()
+        .unwrap();
+    let mut ended = run(&enclosure, &command).await.0;
+    if ended.is_err() {
+        // It may have been asked before it was gone.
+        ended = run(&enclosure, &command).await.0;
+    }
+    assert_eq!(ended.unwrap().how, How::Exit(0));
+    drop(enclosure);
+    assert_eq!(keeper(), None);
+}

@@ -104,6 +104,7 @@ impl World {
         }
         let helper = top.join("helpers/cage");
         fs::copy(env!("CARGO_BIN_EXE_toolbay-cage-helper"), &helper).unwrap();
+        wait_until_it_runs(&helper);
         fs::set_permissions(&top, fs::Permissions::from_mode(0o755)).unwrap();
         let (port, udp, abstract_name) = listen(&top);
         let mut world = Self {
@@ -316,4 +317,16 @@ fn listen(top: &Path) -> (u16, u16, String) {
         }
     });
     (port, udp_port, name)
+}
+
+/// A child that another test starts meanwhile holds our open file until it has become its own
+/// program, and what is open for writing cannot be run.
+fn wait_until_it_runs(program: &Path) {
+    let is_busy = || {
+        let tried = Command::new(program).output();
+        tried.is_err_and(|error| error.kind() == std::io::ErrorKind::ExecutableFileBusy)
+    };
+    while is_busy() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
 }
