@@ -156,6 +156,11 @@ pub enum Command {
         #[command(subcommand)]
         command: SandboxCommand,
     },
+    /// Tools for agents that speak MCP
+    Mcp {
+        #[command(subcommand)]
+        command: McpCommand,
+    },
     /// Say what this machine offers, and what is wrong
     Doctor,
     /// Print completions for a shell
@@ -186,6 +191,12 @@ pub enum PolicyCommand {
     },
     /// Find rules that never decide anything, or more than they should
     Lint,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum McpCommand {
+    /// Serve the tools of this project on standard input and output
+    Serve,
 }
 
 #[derive(Debug, Subcommand)]

@@ -38,6 +38,20 @@ impl PermissionQuestion {
         (!flags.is_empty()).then(|| flags.join(" "))
     }
 
+    /// What a yes would grant, in words.
+    pub fn grants(&self) -> String {
+        match &self.access {
+            Access::ReadOnly => "reading only".to_owned(),
+            Access::ReadWrite { zones } => {
+                let zones: Vec<String> = zones
+                    .iter()
+                    .map(|zone| zone.display().to_string())
+                    .collect();
+                format!("writing in {}", zones.join(", "))
+            }
+        }
+    }
+
     /// The end of a sentence that says how to answer it beforehand.
     pub fn hint(&self) -> String {
         match self.flags() {

@@ -1,10 +1,10 @@
-//! MCP in both directions: names and hints.
-//!
-//! So far the pure part: what a foreign tool is called here ([`ToolName`]), and how
-//! little its own hints count ([`Hints`]).
+//! MCP: our tools for every client that speaks it ([`serve_stdio`]); of the other direction
+//! what a foreign tool is called here ([`ToolName`]) and how little its hints count ([`Hints`]).
 
 mod hints;
 mod name;
+mod server;
 
 pub use hints::{Effects, Hints};
 pub use name::ToolName;
+pub use server::{Elicit, Routes, serve_stdio};

@@ -5,6 +5,7 @@ mod call;
 mod completions;
 mod doctor;
 mod inspect;
+mod mcp;
 mod policy;
 mod run;
 #[cfg(target_os = "linux")]
@@ -118,6 +119,7 @@ fn start(args: Args) -> anyhow::Result<ExitCode> {
             Command::Trust { yes, revoke } => trust::run(&common, yes, revoke),
             #[cfg(target_os = "linux")]
             Command::Sandbox { command } => sandbox::run(common, command).await,
+            Command::Mcp { command } => mcp::run(common, command).await,
             Command::Doctor => doctor::run(common).await,
             Command::Completions { shell } => completions::run(shell),
         }
