@@ -17,6 +17,8 @@ mod cli;
 mod file_tools;
 // Components that misbehave, each in its own way.
 mod guests;
+// Clients that speak MCP.
+mod mcp;
 // Who may allow what.
 mod policy;
 // Runs the program, for the tests above.
