@@ -98,6 +98,7 @@ pub(crate) fn is_torn(bytes: &[u8], seq: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::key::Key;
     use crate::record::{Actor, Kind, What};
 
     fn line(seal: &Seal, prev: Hash) -> Vec<u8> {
@@ -147,6 +148,58 @@ mod tests {
                 assert!(read(&bad, &seal).is_none_or(|line| !line.holds), "{at}");
             }
         }
+    }
+
+    /// The walk over a log takes a line only if it holds, so that what is found here is found
+    /// there: the line ends are bytes like the others.
+    #[test]
+    fn every_byte_of_ten_thousand_lines_counts() {
+        let seal = Seal::new(Some(&Key::from_bytes([7; 32])));
+        let actor = Actor::default();
+        let mut prev = Hash::START;
+        let mut log = Vec::new();
+        for seq in 1..=10_000 {
+            let what = What {
+                call: Some(format!("call-{seq}")),
+                ..What::default()
+            };
+            let body = Body {
+                kind: Kind::Call,
+                time: "2026-01-31T12:30:00.000Z",
+                session: "s",
+                actor: &actor,
+                what: &what,
+            };
+            prev = write(&mut log, &seal, seq, &Draft::new(&body).unwrap(), prev);
+        }
+        let holds = |bytes: &[u8]| read(bytes, &seal).is_some_and(|line| line.holds);
+        let mut changed = 0_u64;
+        let mut start = 0;
+        while start < log.len() {
+            let length = log[start..].iter().position(|byte| *byte == b'\n').unwrap();
+            let end = start + length;
+            assert!(holds(&log[start..end]));
+            for at in start..end {
+                let good = log[at];
+                log[at] ^= 1 << (at % 8);
+                // A new line end makes two lines of one.
+                let mut lines = log[start..end].split(|byte| *byte == b'\n');
+                assert!(!lines.all(holds), "byte {at}");
+                log[at] = good;
+                changed += 1;
+            }
+            // Without its end it is one with the next.
+            let next = log[end + 1..].iter().position(|byte| *byte == b'\n');
+            if let Some(next) = next {
+                log[end] ^= 1 << (end % 8);
+                assert!(!holds(&log[start..end + 1 + next]), "byte {end}");
+                log[end] = b'\n';
+                changed += 1;
+            }
+            start = end + 1;
+        }
+        println!("{changed} single bytes changed, all found");
+        assert_eq!(changed, log.len() as u64 - 1);
     }
 
     #[test]

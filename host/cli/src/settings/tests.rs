@@ -266,3 +266,28 @@ fn what_is_no_file_or_far_too_large_is_refused() {
     room.write(USER, &" ".repeat(5 << 20));
     assert!(room.error().contains("larger than"));
 }
+
+#[test]
+fn a_forced_cage_is_a_full_one_whoever_would_accept_less() {
+    let weak = r#"{"sandbox": {"degraded": true, "allowedHosts": ["a.example", "b.example"]}}"#;
+    for file in [LOCAL, PROJECT, USER] {
+        let mut room = Room::new();
+        room.given.trust_project = true;
+        room.write(file, weak);
+        let settings = room.load().unwrap();
+        assert!(settings.sandbox.degraded_will_do, "{file}");
+        assert_eq!(settings.sandbox.allowed_hosts.len(), 2);
+        room.write(
+            MANAGED,
+            r#"{"managed": {"forcedSandbox": true, "allowedHosts": ["b.example"]}}"#,
+        );
+        let settings = room.load().unwrap();
+        assert!(!settings.sandbox.degraded_will_do, "{file}");
+        assert_eq!(settings.sandbox.allowed_hosts, ["b.example"], "{file}");
+        assert!(
+            settings.problems[0].contains("a.example"),
+            "{:?}",
+            settings.problems
+        );
+    }
+}
