@@ -198,7 +198,6 @@ mod tests {
             }
             start = end + 1;
         }
-        println!("{changed} single bytes changed, all found");
         assert_eq!(changed, log.len() as u64 - 1);
     }
 
