@@ -202,7 +202,9 @@ impl Shell for Caged {
 
     fn run_in_background(&self, command: CommandRun) -> PowerFuture<'_, String> {
         Box::pin(async move {
-            let (enclosure, prepared, _) = self.prepare(&command, TASK_TIME).await?;
+            let (enclosure, mut prepared, _) = self.prepare(&command, TASK_TIME).await?;
+            // Where a task ends is nobody's folder: it needs no mark in its output.
+            prepared.arguments = ["bash", "-c", &command.script].map(OsString::from).into();
             self.tasks.start(enclosure.clone(), prepared)
         })
     }

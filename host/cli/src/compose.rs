@@ -21,8 +21,8 @@ use crate::audit::Events;
 use crate::builtin::{Builtin, DEMOS, PLUGINS};
 use crate::caged::{CageSetting, Caged, TaskTable};
 use crate::classifier::Described;
-use crate::places::{Places, all_variables, hook_environment, user_name};
-use crate::settings::{CommandLine, FileKeeper, Origins, Say, Settings, own_files};
+use crate::places::{Places, hook_environment, user_name, variables};
+use crate::settings::{CommandLine, FileKeeper, Origins, Say, Settings, Stamps, own_files};
 
 /// A tool that says so of itself is offered in simple mode.
 const SIMPLE: &str = "simple";
@@ -102,6 +102,7 @@ impl Bay {
         } = ingredients;
         let cwd = working_directory(&common)?;
         let origins = origins(&common, &cwd, &places);
+        let stamps = Stamps::before(&origins);
         let settings = origins.load()?;
         let roots = roots(&cwd, &common, &settings)?;
         let runtime = Runtime::new(RuntimeOptions {
@@ -124,7 +125,7 @@ impl Bay {
         };
         let keeper = FileKeeper::new(
             origins,
-            settings.clone(),
+            (stamps, settings.clone()),
             roots.clone(),
             closed,
             wishes.say.clone(),
@@ -148,7 +149,7 @@ impl Bay {
                 own: vec![places.state.clone(), places.cache.clone()],
                 helper: Helper::ThisProgram,
                 sandbox: settings.sandbox.clone(),
-                environment: all_variables(),
+                environment: variables(),
             },
             tasks.clone(),
         );

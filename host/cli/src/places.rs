@@ -116,11 +116,6 @@ pub fn user_name() -> Option<String> {
     name.into_string().ok().filter(|name| !name.is_empty())
 }
 
-/// All variables, for whoever picks from them.
-pub fn all_variables() -> Vec<(OsString, OsString)> {
-    std::env::vars_os().collect()
-}
-
 /// The variables that hooks see: where programs and people are, and no secret.
 pub fn hook_environment() -> Vec<(OsString, OsString)> {
     const SEEN: [&str; 9] = [

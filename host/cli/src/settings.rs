@@ -26,7 +26,7 @@ use crate::places::{self, Places};
 use crate::trust::Trust;
 
 pub use judge::{Asker, ClassifierSettings};
-pub use keeper::{FileKeeper, Say};
+pub use keeper::{FileKeeper, Say, Stamps};
 use layer::{Layer, Place, read_text};
 use raw::OnFullWord;
 
@@ -53,6 +53,8 @@ pub struct Settings {
     pub problems: Vec<String>,
     /// The files that were read.
     pub sources: Vec<PathBuf>,
+    /// Those that would be read if they were there, too.
+    looked_for: Vec<PathBuf>,
     home: Option<PathBuf>,
 }
 
@@ -137,6 +139,7 @@ impl Origins {
             if place.source == Source::Managed {
                 managed_file::check(&place.file)?;
             }
+            settings.looked_for.push(place.file.clone());
             let Some(text) = read_text(&place.file)? else {
                 continue;
             };

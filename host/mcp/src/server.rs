@@ -53,11 +53,9 @@ pub async fn serve_stdio(
         kill: kill.clone(),
         next: AtomicU64::new(1),
     };
-    let running = match server.serve(rmcp::transport::stdio()).await {
-        Ok(running) => running,
-        // A client that goes away before it has said anything is no failure.
-        Err(error) => return Err(format!("the client did not begin as MCP wants it: {error}")),
-    };
+    let begun = server.serve(rmcp::transport::stdio()).await;
+    let running =
+        begun.map_err(|error| format!("the client did not begin as MCP wants it: {error}"))?;
     let ending = running.cancellation_token();
     let ended = tokio::select! {
         ended = running.waiting() => ended,

@@ -26,22 +26,49 @@ pub struct FileKeeper {
 
 struct State {
     settings: Settings,
-    stamps: Vec<Stamp>,
+    stamps: Stamps,
 }
 
-/// What shows that a file has changed, without reading it. None if there is none.
+/// What shows that files have changed, without reading them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stamps(Vec<Stamp>);
+
+/// None if there is no such file.
 type Stamp = (PathBuf, Option<(u64, u64, i64, i64, i64, i64)>);
 
+impl Stamps {
+    /// Of the files that count whatever they say. Take them before the files are read.
+    pub fn before(origins: &Origins) -> Self {
+        Self::of(origins, &[])
+    }
+
+    /// Of those that others name as well.
+    fn of(origins: &Origins, named: &[PathBuf]) -> Self {
+        let mut files: Vec<PathBuf> = origins
+            .files()
+            .into_iter()
+            .map(|place| place.file)
+            .collect();
+        for file in named {
+            if !files.contains(file) {
+                files.push(file.clone());
+            }
+        }
+        files.push(crate::trust::file(&origins.places.state));
+        Self(files.into_iter().map(stamp).collect())
+    }
+}
+
 impl FileKeeper {
-    /// Begins with settings that were just loaded from the same origins.
+    /// Begins with settings that were loaded from the same origins, after these stamps were
+    /// taken: what was written in between is seen at the first look.
     pub fn new(
         origins: Origins,
-        settings: Settings,
+        (stamps, settings): (Stamps, Settings),
         roots: Vec<PathBuf>,
         closed: Closed,
         say: Say,
     ) -> Self {
-        let stamps = stamps(&origins, &settings);
         Self {
             origins,
             roots,
@@ -69,8 +96,9 @@ impl FileKeeper {
 impl Keeper for FileKeeper {
     fn refresh(&self) -> Option<Policy> {
         let mut state = self.state();
-        // Taken before the files are read: what changes meanwhile is seen the next time.
-        let stamps = stamps(&self.origins, &state.settings);
+        // Taken before the files are read: what changes meanwhile is seen the next time, and so
+        // is a file that is named for the first time.
+        let stamps = Stamps::of(&self.origins, &state.settings.looked_for);
         if stamps == state.stamps {
             return None;
         }
@@ -95,8 +123,6 @@ impl Keeper for FileKeeper {
             .cloned()
             .collect();
         let policy = self.policy_of(&settings);
-        // Another import may have brought other files.
-        state.stamps = self::stamps(&self.origins, &settings);
         state.settings = settings;
         drop(state);
         for problem in news {
@@ -169,21 +195,6 @@ impl Keeper for FileKeeper {
     }
 }
 
-fn stamps(origins: &Origins, settings: &Settings) -> Vec<Stamp> {
-    let mut files: Vec<PathBuf> = origins
-        .files()
-        .into_iter()
-        .map(|place| place.file)
-        .collect();
-    for file in &settings.sources {
-        if !files.contains(file) {
-            files.push(file.clone());
-        }
-    }
-    files.push(crate::trust::file(&origins.places.state));
-    files.into_iter().map(stamp).collect()
-}
-
 fn stamp(file: PathBuf) -> Stamp {
     let seen = std::fs::metadata(&file)
         .ok()
@@ -226,6 +237,7 @@ mod tests {
         for folder in ["project/.toolbay", "home/.toolbay", "state"] {
             std::fs::create_dir_all(root.join(folder)).unwrap();
         }
+        let stamps = Stamps::before(&origins);
         let settings = origins.load().unwrap();
         let said = Arc::new(Mutex::new(Vec::new()));
         let say = {
@@ -233,7 +245,7 @@ mod tests {
             Arc::new(move |text: &str| said.lock().unwrap().push(text.to_owned()))
         };
         let closed = Closed::default();
-        let keeper = FileKeeper::new(origins, settings, vec![root.into()], closed, say);
+        let keeper = FileKeeper::new(origins, (stamps, settings), vec![root.into()], closed, say);
         (keeper, said)
     }
 
@@ -267,6 +279,39 @@ mod tests {
         assert!(policy.removes("B") && !policy.removes("A"));
         std::fs::remove_file(&file).unwrap();
         assert!(!keeper.refresh().expect("a new policy").removes("B"));
+    }
+
+    #[test]
+    fn what_is_written_while_the_settings_are_read_is_seen_at_the_next_look() {
+        let root = tempfile::tempdir().unwrap();
+        let (keeper, _) = keeper(root.path());
+        let origins = keeper.origins.clone();
+        let stamps = Stamps::before(&origins);
+        let settings = origins.load().unwrap();
+        let file = root.path().join("home/.toolbay/settings.json");
+        touch(
+            &file,
+            r#"{"permissions": {"deny": ["A"]}, "import": [".other"]}"#,
+        );
+        let roots = vec![root.path().into()];
+        let late = FileKeeper::new(
+            origins,
+            (stamps, settings),
+            roots,
+            Closed::default(),
+            Arc::new(|_| {}),
+        );
+        assert!(late.refresh().expect("a new policy").removes("A"));
+        // Files that are named now may appear later.
+        late.refresh();
+        assert!(late.refresh().is_none());
+        let other = root.path().join("project/.other/settings.json");
+        std::fs::create_dir_all(other.parent().unwrap()).unwrap();
+        touch(&other, r#"{"permissions": {"deny": ["B"]}}"#);
+        assert!(late.refresh().expect("a new policy").removes("B"));
+        touch(&other, r#"{"permissions": {"deny": ["C"]}}"#);
+        assert!(late.refresh().expect("a new policy").removes("C"));
+        assert!(late.refresh().is_none());
     }
 
     #[test]
