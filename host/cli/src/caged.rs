@@ -4,6 +4,7 @@
 //! no network. The cage is chosen and the project looked through when the first command runs,
 //! since most sessions start without one.
 
+mod closed;
 mod script;
 mod tasks;
 
@@ -93,7 +94,7 @@ impl Caged {
         &self,
         run: &CommandRun,
         time: Duration,
-    ) -> Result<(&Enclosure, Command, Script), HostFailure> {
+    ) -> Result<(Enclosure, Command, Script), HostFailure> {
         if !run.sandboxed {
             return Err(HostFailure::Denied(
                 "commands run in a cage only; change what the cage allows in the settings \
@@ -102,6 +103,7 @@ impl Caged {
             ));
         }
         let enclosure = self.enclosure().await?;
+        let enclosure = self.closing(enclosure, run).await?;
         let script = Script::new(&run.script)?;
         let mut environment = cage::allowed(self.setting.environment.iter().cloned());
         if run.read_only {
@@ -132,6 +134,23 @@ impl Caged {
             streams: Streams::Together,
         };
         Ok((enclosure, command, script))
+    }
+
+    /// Closes what rules close to the call, as the project is now.
+    async fn closing(
+        &self,
+        enclosure: &Enclosure,
+        run: &CommandRun,
+    ) -> Result<Enclosure, HostFailure> {
+        let rules = run.path_rules.clone();
+        let roots = self.setting.roots.clone();
+        let looking = tokio::task::spawn_blocking(move || closed::by(&rules, &roots));
+        let closed = looking
+            .await
+            .map_err(|error| HostFailure::Failed(error.to_string()))?
+            .map_err(HostFailure::Failed)?;
+        let closing = enclosure.closing(&closed);
+        closing.map_err(|error| HostFailure::Failed(error.to_string()))
     }
 
     /// What may be reached: a call that only reads could still tell others what it has read.
@@ -205,7 +224,7 @@ impl Shell for Caged {
             let (enclosure, mut prepared, _) = self.prepare(&command, TASK_TIME).await?;
             // Where a task ends is nobody's folder: it needs no mark in its output.
             prepared.arguments = ["bash", "-c", &command.script].map(OsString::from).into();
-            self.tasks.start(enclosure.clone(), prepared)
+            self.tasks.start(enclosure, prepared)
         })
     }
 }

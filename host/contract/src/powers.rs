@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use thiserror::Error;
+use toolbay_policy::PathRules;
 
 /// How a power says no.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -50,6 +51,8 @@ pub struct CommandRun {
     pub sandboxed: bool,
     /// The call was granted reading alone: the cage must not be able to write.
     pub read_only: bool,
+    /// What is closed to the call; commands must not be a way around.
+    pub path_rules: Arc<PathRules>,
     /// Gets output as it comes.
     pub on_output: OnOutput,
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::path_index::PathIndex;
-use crate::path_pattern::PathPattern;
+use crate::path_pattern::{Key, PathPattern};
 use crate::rule::{Rule, Rules};
 use crate::verb::Verb;
 
@@ -114,6 +114,43 @@ impl PathRules {
         Some(ClosedBy::Rule(first.place, &first.text))
     }
 
+    /// The paths that deny rules name outright, with what they are closed to. All below them is
+    /// closed as well.
+    pub fn named(&self) -> impl Iterator<Item = (PathBuf, PathAccess)> {
+        self.shut().filter_map(|(pattern, access)| {
+            let folder = pattern.whole_folder()?;
+            Some((folder, access))
+        })
+    }
+
+    /// Folders in which all other deny rules may match something.
+    pub fn searched(&self) -> impl Iterator<Item = PathBuf> {
+        let others = self
+            .shut()
+            .filter(|(pattern, _)| pattern.whole_folder().is_none());
+        others.filter_map(|(pattern, _)| {
+            pattern.keys().into_iter().find_map(|key| match key {
+                Key::Base(base) => Some(base),
+                Key::Name(_) | Key::Ending(_) => None,
+            })
+        })
+    }
+
+    /// Whether a deny rule closes this. The host's own files are another matter.
+    pub fn is_shut(&self, path: &Path, access: PathAccess) -> bool {
+        self.no_read.first(path).is_some()
+            || access == PathAccess::Write && self.no_write.first(path).is_some()
+    }
+
+    fn shut(&self) -> impl Iterator<Item = (&PathPattern, PathAccess)> {
+        let both = [
+            (&self.no_read, PathAccess::Read),
+            (&self.no_write, PathAccess::Write),
+        ];
+        both.into_iter()
+            .flat_map(|(shut, access)| shut.rules.iter().map(move |by| (&by.pattern, access)))
+    }
+
     /// Whether this was put where it is to be read.
     pub(crate) fn is_for_reading(&self, path: &Path) -> bool {
         let readable = &self.closed.readable;
@@ -196,6 +233,35 @@ mod tests {
                 .collect(),
             ..Rules::default()
         })
+    }
+
+    #[test]
+    fn rules_name_paths_or_folders_to_search() {
+        let rules = rules(&[
+            "Read(./secret/**)",
+            "Read(./keys)",
+            "Edit(./gen/*.rs)",
+            "Read(.env)",
+            "Read",
+        ]);
+        let named: Vec<_> = rules.named().collect();
+        assert_eq!(
+            named,
+            [
+                ("/p/secret".into(), PathAccess::Read),
+                ("/p/keys".into(), PathAccess::Read)
+            ]
+        );
+        let searched: Vec<_> = rules.searched().collect();
+        assert_eq!(searched, [PathBuf::from("/"), "/p/gen".into()]);
+        for (path, access, wanted) in [
+            ("/p/a/.env", PathAccess::Read, true),
+            ("/p/gen/a.rs", PathAccess::Read, false),
+            ("/p/gen/a.rs", PathAccess::Write, true),
+            ("/p/keys/a", PathAccess::Write, true),
+        ] {
+            assert_eq!(rules.is_shut(Path::new(path), access), wanted, "{path}");
+        }
     }
 
     #[test]
