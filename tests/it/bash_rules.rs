@@ -1,4 +1,5 @@
-//! Deny rules about paths, inside cages: no command is a way around them.
+//! Deny rules about paths, inside cages: no command is a way around them. And repositories,
+//! which only git changes.
 
 use serde_json::json;
 
@@ -86,11 +87,58 @@ fn what_no_rule_closes_stays_open() {
     ] {
         bash(&project, script).exits(0);
     }
-    let input = json!({"command": "python3 -c \"print(open('.env').read())\""}).to_string();
-    let ran = project.run(&["call", "Bash", &input, "--allow", "Bash"]);
-    ran.exits(0).prints(&["sesame"]);
+    allowed(&project, "python3 -c \"print(open('.env').read())\"")
+        .exits(0)
+        .prints(&["sesame"]);
     // A rule counts from the moment it is there: this file is new.
     project.file("deep/.env.new", "TOKEN=sesame\n");
     let script = "python3 -c \"print(open('deep/.en' + 'v.new').read())\"";
     bash(&project, script).exits(1);
+}
+
+/// Without rules that forbid.
+fn allowed(project: &Project, script: &str) -> Ran {
+    let input = json!({"command": script}).to_string();
+    project.run(&["call", "Bash", &input, "--allow", "Bash"])
+}
+
+/// Runs git outside, as the person does.
+#[allow(clippy::disallowed_methods)]
+fn git(project: &Project, arguments: &[&str]) {
+    let git = std::process::Command::new("git")
+        .args(arguments)
+        .current_dir(project.root())
+        .status();
+    assert!(git.is_ok_and(|status| status.success()), "{arguments:?}");
+}
+
+#[test]
+fn a_permitted_git_command_writes_and_what_git_obeys_stays_closed() {
+    let project = Project::new();
+    project.file("a.txt", "one\n");
+    git(&project, &["init", "-q", "."]);
+    let identity = "-c user.name=a -c user.email=a@b";
+    // Settings of the person, outside: options before the sub-command would not be plain.
+    for words in ["user.name a", "user.email a@b"] {
+        let words: Vec<&str> = words.split(' ').collect();
+        git(&project, &["config", words[0], words[1]]);
+    }
+    allowed(
+        &project,
+        "git add -A && git commit -qm first && git log --oneline",
+    )
+    .exits(0)
+    .prints(&["first"]);
+    for command in [
+        "git config core.fsmonitor ./x",
+        "git config --global core.pager ./x",
+        &format!("git {identity} commit --allow-empty -qm second"),
+        "sh -c 'git commit --allow-empty -qm second'",
+        "git log && sh -c 'echo x > .git/hooks/post-commit'",
+    ] {
+        allowed(&project, command).exits(1);
+    }
+    allowed(&project, "git log --oneline | wc -l")
+        .exits(0)
+        .prints(&["1"]);
 }

@@ -5,6 +5,7 @@
 //! since most sessions start without one.
 
 mod closed;
+mod git;
 mod script;
 mod tasks;
 
@@ -55,7 +56,7 @@ pub struct Sandbox {
     pub allow_write: Vec<PathBuf>,
     pub allow_read: Vec<PathBuf>,
     pub deny_read: Vec<PathBuf>,
-    /// Commands may commit, branch and the like.
+    /// Every command may commit, branch and the like, not only git itself.
     pub git_writes: bool,
     /// Hosts that commands may reach, unless they only read.
     pub allowed_hosts: Vec<String>,
@@ -110,7 +111,8 @@ impl Caged {
             let quiet = toolbay_shell::QUIET.iter();
             environment.extend(quiet.map(|(name, value)| (name.into(), value.into())));
         }
-        let git = match self.setting.sandbox.git_writes {
+        let git_writes = self.setting.sandbox.git_writes || git::is_all_it_writes(&run.script);
+        let git = match git_writes {
             true => GitAccess::Writes,
             false => GitAccess::ReadOnly,
         };
