@@ -142,3 +142,26 @@ fn a_permitted_git_command_writes_and_what_git_obeys_stays_closed() {
         .exits(0)
         .prints(&["1"]);
 }
+
+#[test]
+fn what_the_cage_refused_is_explained() {
+    let project = Project::new();
+    project.file(".env", "TOKEN=sesame\n");
+    for (script, wanted) in [
+        (
+            "python3 -c \"open('/etc/x', 'w')\"",
+            "Blocked by the cage: write to /etc/x; allow with `\"sandbox\": {\"allowWrite\"",
+        ),
+        (
+            "python3 -c \"open('.en' + 'v')\"",
+            ".env is closed, by a deny rule,",
+        ),
+        ("echo x > .mcp.json", "The cage refused: "),
+        (
+            "python3 -c \"import socket; socket.create_connection(('203.0.113.1', 80))\"",
+            "Blocked by the cage: there is no network; allow with `\"sandbox\": {\"allowedHosts\"",
+        ),
+    ] {
+        bash(&project, script).exits(1).complains(&[wanted]);
+    }
+}

@@ -6,6 +6,7 @@
 
 mod closed;
 mod git;
+mod refusals;
 mod script;
 mod tasks;
 
@@ -195,6 +196,15 @@ impl Caged {
                 .iter()
                 .map(|refused| format!("The cage refused: {refused}")),
         );
+        if code != 0 {
+            let walls = refusals::Walls {
+                read_only: run.read_only,
+                folder: &command.folder,
+                closed: &enclosure.unreadable(),
+                has_hosts: !self.setting.sandbox.allowed_hosts.is_empty(),
+            };
+            remarks.extend(refusals::explain(&output, &walls));
+        }
         if ended.strength == Strength::Degraded {
             remarks
                 .push("This ran in a degraded cage; `toolbay doctor` says what it lacks.".into());

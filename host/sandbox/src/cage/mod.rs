@@ -230,6 +230,11 @@ impl Enclosure {
         })
     }
 
+    /// What cannot be read inside.
+    pub fn unreadable(&self) -> Vec<PathBuf> {
+        self.ground().hidden.clone()
+    }
+
     /// The paths of the session, with what is closed to this command.
     fn ground(&self) -> Cow<'_, Ground> {
         if *self.closed == Closed::default() {
