@@ -12,7 +12,7 @@ use toolbay_dispatch::{
     Approver, Classifier, Dispatch, HookSetting, Nobody, Pool, PoolSetting, Results, Rulebook,
     Setting, real_path,
 };
-use toolbay_policy::{Managed, Policy, Trust, Why};
+use toolbay_policy::{Closed, Managed, Policy, Trust, Why};
 use toolbay_runtime::{Limits, OnCompile, Plugin, Runtime, RuntimeOptions, Source, digest};
 use toolbay_sandbox::cage::Helper;
 
@@ -113,6 +113,7 @@ impl Bay {
         let stamps = Stamps::before(&origins);
         let settings = origins.load()?;
         let mut roots = roots(&cwd, &common, &settings)?;
+        let only = wishes.within.clone();
         if let Some(within) = wishes.within {
             narrow(&mut roots, &mut cwd, within)?;
         }
@@ -131,7 +132,10 @@ impl Bay {
             }
         };
 
-        let mut closed = own_files(&places);
+        let mut closed = Closed {
+            only,
+            ..own_files(&places)
+        };
         let results = match &wishes.session_folder {
             Some(folder) => {
                 closed.readable.push(real_path(&folder.join(RESULTS)));

@@ -34,19 +34,18 @@ impl Elicit {
     }
 
     async fn elicit(&self, question: &PermissionQuestion) -> Result<Answer, String> {
-        let params = form(message(question), schema(question))?;
+        let for_session = self.offers_session(question);
+        let params = form(message(question, for_session), schema(for_session))?;
         let answered = self.routes.ask(&question.call_id, PERMISSION, params);
         let answered = answered.await?;
         let content = answered.content.unwrap_or_default();
         let word = content.get("answer").and_then(Value::as_str);
         Ok(match (answered.action, word) {
             (ElicitationAction::Accept, Some(ONCE)) => Answer::Yes,
-            (ElicitationAction::Accept, Some(SESSION)) if !question.rules.is_empty() => {
-                Answer::Always {
-                    rules: question.rules.clone(),
-                    scope: RuleScope::Session,
-                }
-            }
+            (ElicitationAction::Accept, Some(SESSION)) if for_session => Answer::Always {
+                rules: question.rules.clone(),
+                scope: RuleScope::Session,
+            },
             // Whatever else it may be is no yes.
             _ => {
                 let reason = content.get("reason").and_then(Value::as_str);
@@ -56,6 +55,13 @@ impl Elicit {
                 }
             }
         })
+    }
+
+    /// Whether a yes can be for the session: if there is one, and rules that would say so.
+    fn offers_session(&self, question: &PermissionQuestion) -> bool {
+        !self.routes.has_no_session
+            && !question.rules.is_empty()
+            && question.scopes.contains(&RuleScope::Session)
     }
 }
 
@@ -119,7 +125,7 @@ fn form(message: String, schema: Value) -> Result<ElicitRequestParams, String> {
 }
 
 /// What the person reads. Tools and models write parts of it, so it is marked as theirs.
-fn message(question: &PermissionQuestion) -> String {
+fn message(question: &PermissionQuestion, for_session: bool) -> String {
     let mut lines = vec![
         format!("{} wants to run, and {}.", question.tool, question.reason),
         format!("Input: {}", question.input),
@@ -131,7 +137,7 @@ fn message(question: &PermissionQuestion) -> String {
             .iter()
             .map(|warning| format!("Warning: {warning}")),
     );
-    if !question.rules.is_empty() {
+    if for_session {
         lines.push(format!(
             "For the session this allows: {}",
             question.rules.join(", ")
@@ -140,9 +146,9 @@ fn message(question: &PermissionQuestion) -> String {
     lines.join("\n")
 }
 
-fn schema(question: &PermissionQuestion) -> Value {
+fn schema(for_session: bool) -> Value {
     let mut choices = vec![ONCE];
-    if question.scopes.contains(&RuleScope::Session) && !question.rules.is_empty() {
+    if for_session {
         choices.push(SESSION);
     }
     choices.push(DENY);

@@ -46,10 +46,10 @@ struct Open {
 
 impl Client {
     /// Opens nothing yet: a client that only looks costs nothing.
-    pub(super) fn new(bays: Arc<dyn Bays>, kill: KillSwitch) -> Self {
+    pub(super) fn new(bays: Arc<dyn Bays>, kill: KillSwitch, routes: Routes) -> Self {
         Self {
             bays,
-            routes: Arc::default(),
+            routes: Arc::new(routes),
             kill,
             shelf: Mutex::default(),
             rounds: Rounds::default(),

@@ -16,6 +16,7 @@ use super::call::call;
 use super::client::Client;
 use super::house::{House, Principal};
 use super::kept;
+use super::routes::Routes;
 
 /// What an agent should know first.
 const INSTRUCTIONS: &str = "Tools for working on the code in one project. Calls that only read run at once; \
@@ -50,10 +51,13 @@ impl Handler {
         }
     }
 
-    fn own(&self) -> &Arc<Client> {
+    /// The client that stays.
+    pub(super) fn own(&self) -> &Arc<Client> {
         let house = &self.house;
-        let new = || Arc::new(Client::new(house.bays.clone(), house.kill.below()));
-        self.own.get_or_init(new)
+        self.own.get_or_init(|| {
+            let kill = house.kill.below();
+            Arc::new(Client::new(house.bays.clone(), kill, Routes::default()))
+        })
     }
 
     fn client(&self, context: &RequestContext<RoleServer>) -> Result<Arc<Client>, ErrorData> {

@@ -83,8 +83,12 @@ impl House {
             .without_session
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        // Clients do not keep the house: it would keep itself.
-        let new = || Arc::new(Client::new(self.bays.clone(), self.kill.below()));
+        let new = || {
+            let mut routes = Routes::default();
+            routes.has_no_session = true;
+            // Clients do not keep the house: it would keep itself.
+            Arc::new(Client::new(self.bays.clone(), self.kill.below(), routes))
+        };
         all.entry(principal).or_insert_with(new).clone()
     }
 }

@@ -19,6 +19,8 @@ const MOST_WAITING: usize = 256;
 pub struct Routes {
     open: Mutex<HashMap<String, Route>>,
     session: Mutex<SessionLog>,
+    /// Nothing but a token tells who is on the other side: several may be.
+    pub(super) has_no_session: bool,
 }
 
 /// What a client wants to hear that belongs to no call.

@@ -2,9 +2,14 @@
 
 use std::sync::Arc;
 
-use rmcp::ServiceExt;
+use rmcp::model::{ClientNotification, JsonRpcMessage};
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::{RoleServer, ServiceExt};
 use toolbay_contract::KillSwitch;
 
+use super::client::Client;
 use super::handler::Handler;
 use super::house::{Bays, House};
 
@@ -16,7 +21,13 @@ pub async fn serve_stdio(
     secret: Vec<u8>,
 ) -> Result<(), String> {
     let house = House::new(bays, kill.clone(), secret)?;
-    let begun = Handler::for_one(house).serve(rmcp::transport::stdio());
+    let handler = Handler::for_one(house);
+    let (input, output) = rmcp::transport::stdio();
+    let stream = InOrder {
+        stream: AsyncRwTransport::new_server(input, output),
+        client: handler.own().clone(),
+    };
+    let begun = handler.serve(stream);
     let begun = tokio::select! {
         begun = begun => begun,
         () = kill.thrown() => return Ok(()),
@@ -32,4 +43,39 @@ pub async fn serve_stdio(
         }
     };
     ended.map(drop).map_err(|error| error.to_string())
+}
+
+/// Messages are handled beside each other. That the client's folders have changed is heeded as it
+/// is heard: the next call must not see the old ones.
+struct InOrder<T> {
+    stream: T,
+    client: Arc<Client>,
+}
+
+impl<T: Transport<RoleServer>> Transport<RoleServer> for InOrder<T> {
+    type Error = T::Error;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = Result<(), T::Error>> + Send + 'static {
+        self.stream.send(message)
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        let message = self.stream.receive().await;
+        if let Some(JsonRpcMessage::Notification(note)) = &message
+            && matches!(
+                note.notification,
+                ClientNotification::RootsListChangedNotification(_)
+            )
+        {
+            self.client.forget_roots();
+        }
+        message
+    }
+
+    async fn close(&mut self) -> Result<(), T::Error> {
+        self.stream.close().await
+    }
 }

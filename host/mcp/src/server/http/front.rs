@@ -9,7 +9,7 @@ use bytes::Bytes;
 use http::header::{ALLOW, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
-use hyper::body::Incoming;
+use hyper::body::{Body, Incoming};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::{Value, json};
@@ -228,6 +228,13 @@ fn session(request: &Request<Incoming>) -> Result<Option<String>, Answer> {
 
 /// The whole body, if it is short and comes in time.
 async fn collected(body: Incoming) -> Result<Bytes, Answer> {
+    let too_large = || {
+        let text = format!("a body has {MOST_BYTES} bytes at most");
+        plain(StatusCode::PAYLOAD_TOO_LARGE, text)
+    };
+    if body.size_hint().lower() > MOST_BYTES as u64 {
+        return Err(too_large());
+    }
     let reading = Limited::new(body, MOST_BYTES).collect();
     let read = tokio::time::timeout(BODY_TIME, reading).await;
     let read = read.map_err(|_| {
@@ -236,10 +243,7 @@ async fn collected(body: Incoming) -> Result<Bytes, Answer> {
     })?;
     match read {
         Ok(whole) => Ok(whole.to_bytes()),
-        Err(cause) if cause.is::<LengthLimitError>() => {
-            let text = format!("a body has {MOST_BYTES} bytes at most");
-            Err(plain(StatusCode::PAYLOAD_TOO_LARGE, text))
-        }
+        Err(cause) if cause.is::<LengthLimitError>() => Err(too_large()),
         Err(_) => Err(plain(StatusCode::BAD_REQUEST, "the body broke off")),
     }
 }
