@@ -1,6 +1,10 @@
 //! The command line.
 
+mod mcp;
+
 use std::path::PathBuf;
+
+pub use self::mcp::McpServe;
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
 use toolbay_policy::Mode;
@@ -195,8 +199,8 @@ pub enum PolicyCommand {
 
 #[derive(Debug, Subcommand)]
 pub enum McpCommand {
-    /// Serve the tools of this project on standard input and output
-    Serve,
+    /// Serve the tools of this project on standard input and output, or over HTTP
+    Serve(McpServe),
 }
 
 #[derive(Debug, Subcommand)]

@@ -12,7 +12,7 @@ use toolbay_dispatch::{
     Approver, Classifier, Dispatch, HookSetting, Nobody, Pool, PoolSetting, Results, Rulebook,
     Setting, real_path,
 };
-use toolbay_policy::{Managed, Policy, Trust, Why};
+use toolbay_policy::{Closed, Managed, Policy, Trust, Why};
 use toolbay_runtime::{Limits, OnCompile, Plugin, Runtime, RuntimeOptions, Source, digest};
 use toolbay_sandbox::cage::Helper;
 
@@ -37,6 +37,8 @@ pub struct Bay {
     pub events: Arc<Events>,
     pub settings: Settings,
     pub roots: Vec<PathBuf>,
+    /// Every tool, whether this session offers it or not.
+    pub tools: Vec<Arc<dyn Tool>>,
     /// What could not be used or done, and why.
     pub problems: Vec<String>,
 }
@@ -67,6 +69,10 @@ pub struct Wishes {
     pub ask_who_is_enabled: bool,
     /// The components that only the tour shows.
     pub demos: bool,
+    /// The runtime and the tools of another session of this program.
+    pub shared: Option<(Runtime, Vec<Arc<dyn Tool>>)>,
+    /// These folders alone, each inside what would be seen otherwise.
+    pub within: Option<Vec<PathBuf>>,
 }
 
 impl Default for Wishes {
@@ -84,6 +90,8 @@ impl Default for Wishes {
             session_folder: None,
             ask_who_is_enabled: false,
             demos: false,
+            shared: None,
+            within: None,
         }
     }
 }
@@ -100,20 +108,34 @@ impl Bay {
             kill,
             wishes,
         } = ingredients;
-        let cwd = working_directory(&common)?;
+        let mut cwd = working_directory(&common)?;
         let origins = origins(&common, &cwd, &places);
         let stamps = Stamps::before(&origins);
         let settings = origins.load()?;
-        let roots = roots(&cwd, &common, &settings)?;
-        let runtime = Runtime::new(RuntimeOptions {
-            cache: Some((places.cache.join("compiled"), places.state.clone())),
-            cache_max_bytes: 0,
-            on_compile,
-        })?;
+        let mut roots = roots(&cwd, &common, &settings)?;
+        let only = wishes.within.clone();
+        if let Some(within) = wishes.within {
+            narrow(&mut roots, &mut cwd, within)?;
+        }
         let mut problems = settings.problems.clone();
-        let tools = open_tools(&runtime, &common, &settings, wishes.demos, &mut problems).await?;
+        let (runtime, tools) = match wishes.shared {
+            Some(shared) => shared,
+            None => {
+                let runtime = Runtime::new(RuntimeOptions {
+                    cache: Some((places.cache.join("compiled"), places.state.clone())),
+                    cache_max_bytes: 0,
+                    on_compile,
+                })?;
+                let demos = wishes.demos;
+                let tools = open_tools(&runtime, &common, &settings, demos, &mut problems).await?;
+                (runtime, tools)
+            }
+        };
 
-        let mut closed = own_files(&places);
+        let mut closed = Closed {
+            only,
+            ..own_files(&places)
+        };
         let results = match &wishes.session_folder {
             Some(folder) => {
                 closed.readable.push(real_path(&folder.join(RESULTS)));
@@ -132,7 +154,8 @@ impl Bay {
         );
         let policy = keeper.policy();
         problems.extend(not_the_owners(&policy));
-        let (pool, told) = assemble(tools, &common, &policy, wishes.ask_who_is_enabled).await;
+        let (pool, told) =
+            assemble(tools.clone(), &common, &policy, wishes.ask_who_is_enabled).await;
         problems.extend(told);
         let pool = Arc::new(pool);
 
@@ -191,6 +214,7 @@ impl Bay {
             events,
             settings,
             roots,
+            tools,
             problems,
         })
     }
@@ -396,6 +420,24 @@ fn roots(cwd: &Path, common: &Common, settings: &Settings) -> anyhow::Result<Vec
         }
     }
     Ok(roots)
+}
+
+/// Takes folders in the place of the roots, each of which must lie inside one. The session works
+/// in the first, unless the folder where it began is still among them.
+fn narrow(roots: &mut Vec<PathBuf>, cwd: &mut PathBuf, within: Vec<PathBuf>) -> anyhow::Result<()> {
+    for folder in &within {
+        if !roots.iter().any(|root| folder.starts_with(root)) {
+            bail!("{} is outside of what was granted", folder.display());
+        }
+    }
+    let Some(first) = within.first() else {
+        bail!("no folder is left");
+    };
+    if !within.iter().any(|folder| cwd.starts_with(folder)) {
+        *cwd = first.clone();
+    }
+    *roots = within;
+    Ok(())
 }
 
 /// Files as they are, folders as the `.wasm` files in them, in order of name.

@@ -29,8 +29,8 @@ pub use powers::{
 };
 pub use session::{SeenFile, Session, SessionSnapshot};
 pub use tool::{
-    BoxFuture, CallEnvironment, Origin, Progress, ProgressSink, Rejection, Review, Tool, ToolUse,
-    Verdict,
+    BoxFuture, CallEnvironment, LogLevel, Origin, Progress, ProgressSink, Rejection, Review, Tool,
+    ToolUse, Verdict,
 };
 pub use toolbay_policy::Behavior;
 pub use view::View;

@@ -1,0 +1,35 @@
+//! The options of `toolbay mcp`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// How to serve.
+#[derive(Debug, Default, clap::Args)]
+pub struct McpServe {
+    /// Serve over HTTP at this address, such as 127.0.0.1:8930; port 0 takes a free one
+    #[arg(long, value_name = "ADDR")]
+    pub http: Option<SocketAddr>,
+    /// Take the tokens of clients from this file, one a line; each is a client of its own.
+    /// Without it a token is made and written where only you can read it
+    #[arg(long, value_name = "FILE", requires = "http")]
+    pub token_file: Option<PathBuf>,
+    /// Take the token from this variable
+    #[arg(
+        long,
+        value_name = "NAME",
+        requires = "http",
+        conflicts_with = "token_file"
+    )]
+    pub token_env: Option<String>,
+    /// Serve everybody on this machine, without a token; only on a loopback address
+    #[arg(long, requires = "http", conflicts_with_all = ["token_file", "token_env"])]
+    pub no_token: bool,
+    /// A name under which clients reach this server, beside those of this machine; may be given
+    /// several times
+    #[arg(long = "allow-host", value_name = "HOST", requires = "http")]
+    pub allow_hosts: Vec<String>,
+    /// A web page that may speak to this server, such as http://localhost:6274; may be given
+    /// several times
+    #[arg(long = "allow-origin", value_name = "ORIGIN", requires = "http")]
+    pub allow_origins: Vec<String>,
+}
