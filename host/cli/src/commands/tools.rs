@@ -22,7 +22,7 @@ pub(super) async fn run(
     let bay = open_to_look(common).await?;
     tell_problems(&bay);
     let pool = bay.dispatch.pool();
-    let tools: Vec<_> = pool.tools().cloned().collect();
+    let tools = pool.tools();
     let exported = export.map(|form| match form {
         Definitions::Messages => pool.messages_definitions(),
         Definitions::Mcp => pool.mcp_definitions(),
@@ -103,6 +103,7 @@ fn summary(tool: &dyn Tool) -> Value {
         "origin": match tool.origin() {
             Origin::BuiltIn => "built-in".to_owned(),
             Origin::File(path) => path.display().to_string(),
+            Origin::Server(name) => format!("MCP server {name}"),
         },
         "trust": tool.trust(),
     })
