@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use super::guard::{Guard, Mediation, Zone, ZoneKind};
-use super::plan::{self, Network, Plan, Program, Report};
+use super::plan::{self, Input, Network, Plan, Program, Report};
 use super::{Cage, Demands, Helper, Kind, Limits, Strength};
 use crate::kernel::bpf;
 use crate::{path, system};
@@ -148,6 +148,7 @@ fn try_out(cage: &Cage) -> Result<(), String> {
         limits: Limits::default(),
         unreadable: Vec::new(),
         network: Network::None,
+        input: Input::None,
         landlock_abi: cage.landlock_abi,
         owner: None,
         bubblewrap: cage.bubblewrap_command(&[], &Limits::default()),
@@ -169,7 +170,7 @@ fn speak(cage: &Cage, plan: &Plan) -> std::io::Result<Vec<u8>> {
     let nowhere = std::fs::File::options().write(true).open("/dev/null")?;
     let (mut line, theirs) = UnixStream::pair()?;
     let files = [theirs.as_fd(), nowhere.as_fd(), nowhere.as_fd()];
-    cage.keeper.ask(&cage.helper, plan, files)?;
+    cage.keeper.ask(&cage.helper, plan, &files)?;
     drop(theirs);
     let mut words = Vec::new();
     let spoken = line

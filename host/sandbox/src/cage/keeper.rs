@@ -26,12 +26,13 @@ struct Running {
 }
 
 impl Keeper {
-    /// Asks for a helper whose input, output and errors are the given files.
+    /// Asks for a helper whose input, output and errors are the given files; the fourth, if
+    /// there is one, is for its command to read.
     pub(super) fn ask(
         &self,
         program: &Path,
         plan: &Plan,
-        files: [BorrowedFd<'_>; 3],
+        files: &[BorrowedFd<'_>],
     ) -> io::Result<()> {
         let kind = match (plan.walls, plan.owner) {
             (Walls::Namespaces, None) => socket::Kind::Spare,

@@ -2,10 +2,12 @@
 //!
 //! `choose` finds the strongest cage that this machine can build and says what it lacks; a
 //! weaker one than was asked for is refused, never taken silently. `Cage::around` fixes the
-//! paths of a session. `Enclosure::run` runs one command and leaves nothing of it behind.
+//! paths of a session. `Enclosure::run` runs one command and leaves nothing of it behind;
+//! `Enclosure::open` starts one that is talked to.
 
 mod bubblewrap;
 mod choose;
+mod conversation;
 mod environment;
 pub(crate) mod ground;
 pub(crate) mod guard;
@@ -25,6 +27,7 @@ use thiserror::Error;
 
 pub use crate::names::{home_controls, secrets};
 pub use choose::{Offer, WhyNot, choose, offers};
+pub use conversation::{Conversation, Life};
 pub use environment::allowed;
 pub use ground::{PathError, Paths};
 pub use guard::GitAccess;
@@ -239,7 +242,7 @@ pub enum Streams {
     Together,
 }
 
-/// A command and all that it is given. Its input is empty.
+/// A command and all that it is given.
 #[derive(Debug, Clone)]
 pub struct Command {
     /// The program, by path or by a name to be found in `PATH`, and what it is told.

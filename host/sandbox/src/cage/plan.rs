@@ -35,6 +35,7 @@ pub(crate) struct Plan {
     /// What must stay unreadable where there are no mounts to hide it.
     pub(crate) unreadable: Vec<Text>,
     pub(crate) network: Network,
+    pub(crate) input: Input,
     pub(crate) landlock_abi: i64,
     /// The user and group to become first, where this is user 0 and the roots are not.
     pub(crate) owner: Option<(u32, u32)>,
@@ -55,6 +56,15 @@ pub(crate) enum Network {
     None,
     /// A proxy of the host listens on this port of the loopback device inside.
     Proxy(u16),
+}
+
+/// What the command reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Input {
+    None,
+    /// A pipe that came with the plan.
+    FromHost,
 }
 
 /// One change to the file system that the command sees. All paths are real ones.

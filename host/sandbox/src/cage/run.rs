@@ -2,16 +2,17 @@
 
 use std::io::PipeReader;
 use std::os::fd::{AsFd, OwnedFd};
+use std::pin::pin;
 use std::time::Duration;
 
-use tokio::io::AsyncReadExt;
-use tokio::net::unix::pipe::Receiver;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::time::{Instant, sleep_until};
 
 use super::environment;
 use super::layout;
 use super::line::{Line, Word};
-use super::plan::{self, Network, Plan, Program, Report, Walls};
+use super::plan::{self, Input, Network, Plan, Program, Report, Walls};
 use super::proxy::{self, Proxy};
 use super::{CageError, Command, Enclosure, Ended, GitAccess, How, Profile, Stream, Streams};
 
@@ -21,6 +22,8 @@ const SPILL: u64 = 256 << 10;
 /// How long the helper may take to kill a cage. The kernel needs milliseconds.
 const LAST_BREATH: Duration = Duration::from_secs(5);
 const CHUNK: usize = 32 << 10;
+/// How many refusals are kept; the first ones say what there is to know.
+const MOST_REFUSED: usize = 256;
 
 impl Enclosure {
     /// Runs a command to its end. Output goes to `sink` as it comes. Dropping the future
@@ -32,17 +35,62 @@ impl Enclosure {
         command: &Command,
         sink: &mut (dyn FnMut(Stream, &[u8]) + Send),
     ) -> Result<Ended, CageError> {
+        self.run_to_the_end(command, None, sink).await
+    }
+
+    /// The same for a command that is given something to read. One that does not read it does
+    /// no wrong.
+    pub async fn run_fed(
+        &self,
+        command: &Command,
+        input: &[u8],
+        sink: &mut (dyn FnMut(Stream, &[u8]) + Send),
+    ) -> Result<Ended, CageError> {
+        self.run_to_the_end(command, Some(input), sink).await
+    }
+
+    async fn run_to_the_end(
+        &self,
+        command: &Command,
+        input: Option<&[u8]>,
+        sink: &mut (dyn FnMut(Stream, &[u8]) + Send),
+    ) -> Result<Ended, CageError> {
         let deadline = Instant::now() + command.limits.time;
-        let plan = self.plan(command)?;
-        let frame = plan::frame(&plan).map_err(|error| CageError::Broken(error.to_string()))?;
-        let mut running = self.start(&plan, command.streams)?;
-        // A helper that is gone already is noticed below.
-        let _ = running.line.send(&frame).await;
-        let end = running.watch(command, deadline, sink).await;
+        let wanted = match input {
+            Some(_) => Input::FromHost,
+            None => Input::None,
+        };
+        let mut running = self.begin(command, wanted).await?;
+        let sender = running.input.take();
+        let mut feeding = pin!(async {
+            if let (Some(mut sender), Some(bytes)) = (sender, input) {
+                // It may have been read or not: neither ends the command.
+                let _ = sender.write_all(bytes).await;
+            }
+        });
+        let mut watching = pin!(running.watch(command, deadline, sink));
+        let end = tokio::select! {
+            end = &mut watching => end,
+            () = &mut feeding => watching.await,
+        };
         self.judge(end, command)
     }
 
-    fn judge(&self, end: End, command: &Command) -> Result<Ended, CageError> {
+    /// Starts a helper and tells it what to run.
+    pub(super) async fn begin(
+        &self,
+        command: &Command,
+        input: Input,
+    ) -> Result<Running, CageError> {
+        let plan = self.plan(command, input)?;
+        let frame = plan::frame(&plan).map_err(|error| CageError::Broken(error.to_string()))?;
+        let mut running = self.start(&plan, command.streams)?;
+        // A helper that is gone already is noticed by whoever watches it.
+        let _ = running.line.send(&frame).await;
+        Ok(running)
+    }
+
+    pub(super) fn judge(&self, end: End, command: &Command) -> Result<Ended, CageError> {
         let how = match (end.stopped, end.report) {
             (_, Some(Report::Failed(what))) => return Err(CageError::Broken(what)),
             (_, Some(Report::NotStarted(what))) => return Err(CageError::NotStarted(what)),
@@ -62,7 +110,7 @@ impl Enclosure {
         })
     }
 
-    fn plan(&self, command: &Command) -> Result<Plan, CageError> {
+    fn plan(&self, command: &Command, input: Input) -> Result<Plan, CageError> {
         let folder = command
             .folder
             .canonicalize()
@@ -114,6 +162,7 @@ impl Enclosure {
             limits: command.limits,
             unreadable: self.ground.hidden.iter().map(Into::into).collect(),
             network,
+            input,
             landlock_abi: self.cage.landlock_abi,
         })
     }
@@ -129,12 +178,24 @@ impl Enclosure {
             Streams::Together => (None, writer.try_clone().map_err(CageError::NoHelper)?),
         };
         let (line, theirs) = std::os::unix::net::UnixStream::pair().map_err(CageError::NoHelper)?;
-        let files = [theirs.as_fd(), writer.as_fd(), error_writer.as_fd()];
+        let mut files = vec![theirs.as_fd(), writer.as_fd(), error_writer.as_fd()];
+        let input = match plan.input {
+            Input::None => None,
+            Input::FromHost => Some(pipe()?),
+        };
+        if let Some((reader, _)) = &input {
+            files.push(reader.as_fd());
+        }
         self.cage
             .keeper
-            .ask(&self.cage.helper, plan, files)
+            .ask(&self.cage.helper, plan, &files)
             .map_err(CageError::NoHelper)?;
+        let input = input.map(|(_, writer)| OwnedFd::from(writer));
         Ok(Running {
+            input: input
+                .map(Sender::from_owned_fd)
+                .transpose()
+                .map_err(CageError::NoHelper)?,
             line: Line::new(line).map_err(CageError::NoHelper)?,
             output: Some(receiver(output)?),
             errors: errors.map(receiver).transpose()?,
@@ -146,26 +207,39 @@ fn receiver(pipe: PipeReader) -> Result<Receiver, CageError> {
     Receiver::from_owned_fd(OwnedFd::from(pipe)).map_err(CageError::NoHelper)
 }
 
-struct Running {
-    line: Line,
-    output: Option<Receiver>,
-    errors: Option<Receiver>,
+pub(super) struct Running {
+    pub(super) line: Line,
+    /// What the command reads; empty if it gets nothing, or somebody took it.
+    pub(super) input: Option<Sender>,
+    pub(super) output: Option<Receiver>,
+    pub(super) errors: Option<Receiver>,
 }
 
 /// What was seen until the end.
 #[derive(Default)]
-struct End {
-    report: Option<Report>,
-    refused: Vec<String>,
+pub(super) struct End {
+    pub(super) report: Option<Report>,
+    pub(super) refused: Vec<String>,
     /// Why it was ended from here, if it was.
-    stopped: Option<How>,
-    written: u64,
+    pub(super) stopped: Option<How>,
+    pub(super) written: u64,
+}
+
+impl End {
+    /// Notes what the helper said. There is no end to what a command can try.
+    fn note(&mut self, report: Report) {
+        match report {
+            Report::Refused(what) if self.refused.len() < MOST_REFUSED => self.refused.push(what),
+            Report::Refused(_) => {}
+            report => self.report = Some(report),
+        }
+    }
 }
 
 impl Running {
     /// Until the helper is gone and all outputs are closed, which they are once every
     /// process of the cage is dead.
-    async fn watch(
+    pub(super) async fn watch(
         &mut self,
         command: &Command,
         deadline: Instant,
@@ -182,8 +256,7 @@ impl Running {
                 count = read(&mut self.errors, &mut err) => Some((Stream::Errors, count)),
                 word = self.line.next(), if is_open => {
                     match word {
-                        Word::Report(Report::Refused(what)) => end.refused.push(what),
-                        Word::Report(report) => end.report = Some(report),
+                        Word::Report(report) => end.note(report),
                         Word::Listener(socket) => {
                             // Without it the command has no network, which is safe.
                             proxy = Proxy::start(socket, command.hosts.clone()).ok();

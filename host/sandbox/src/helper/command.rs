@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::{While, fences, filter};
 use crate::cage::limits::Limits;
-use crate::cage::plan::{Plan, Program, Walls};
+use crate::cage::plan::{Input, Plan, Program, Walls};
 use crate::kernel::process::{self, Keep};
 use crate::kernel::{bpf, c_text, open, seccomp, socket};
 
@@ -56,8 +56,14 @@ fn prepare(plan: &Plan, file_mask: u32, parent: &UnixStream) -> Result<(Texts, T
     let folder = c_text(&program.folder.0).during("reading the working folder")?;
 
     process::become_session_leader().during("starting a session")?;
-    let nothing = open::plain(c"/dev/null", libc::O_RDONLY).during("opening /dev/null")?;
-    process::put_at(nothing.as_fd(), 0).during("closing the input")?;
+    match plan.input {
+        Input::None => {
+            // The one behind the walls: the host's own could be changed through its number.
+            let nothing = open::plain(c"/dev/null", libc::O_RDONLY).during("opening /dev/null")?;
+            process::put_at(nothing.as_fd(), 0).during("closing the input")?;
+        }
+        Input::FromHost => process::read_from_host().during("taking the input")?,
+    }
     process::change_folder(&folder).during(format!(
         "entering the working folder {}",
         program.folder.path().display()

@@ -11,7 +11,7 @@ use super::doorman::Doorman;
 use super::fences;
 use super::report::Host;
 use super::{While, walls};
-use crate::cage::plan::{Network, Plan, Report, Walls};
+use crate::cage::plan::{Input, Network, Plan, Report, Walls};
 use crate::kernel::process::{self, End, Keep, Side, Wait};
 use crate::kernel::socket::{self, Event, Seen, wait_for};
 
@@ -37,6 +37,10 @@ pub(crate) fn run(host: &mut Host, plan: &Plan) -> Result<(), String> {
     let signals = process::children_end().during("watching children")?;
     let started = start(plan, file_mask)?;
     drop(proxy);
+    if plan.input == Input::FromHost {
+        // Else the host could not see that the command stopped reading.
+        process::forget_input();
+    }
     match started {
         Started::Running { child, listener } => {
             let watched = Watched {

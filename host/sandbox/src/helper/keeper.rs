@@ -5,7 +5,7 @@
 //! user, process, network and ipc namespaces for the next command. Its mounts are not made
 //! before there is one, so that it sees those of that moment.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
 use super::report::Host;
@@ -82,7 +82,7 @@ impl Keeper {
         }
     }
 
-    fn start(&mut self, kind: Kind, files: [OwnedFd; 3]) -> Result<(), String> {
+    fn start(&mut self, kind: Kind, files: Vec<OwnedFd>) -> Result<(), String> {
         let spare = match kind {
             Kind::Plain => None,
             Kind::Spare => self.spare.take().or_else(|| make_spare().ok()),
@@ -90,8 +90,8 @@ impl Keeper {
         let (child, line) = match spare {
             Some(spare) => {
                 let line = files[0].try_clone().during("keeping the line")?;
-                let borrowed = [files[0].as_fd(), files[1].as_fd(), files[2].as_fd()];
-                let sent = socket::send_files(spare.line.as_fd(), kind, borrowed);
+                let borrowed: Vec<BorrowedFd<'_>> = files.iter().map(AsFd::as_fd).collect();
+                let sent = socket::send_files(spare.line.as_fd(), kind, &borrowed);
                 if sent.is_err() {
                     process::kill(spare.child);
                     let _ = process::reap(spare.child, Wait::Block);
@@ -132,7 +132,7 @@ fn make_spare() -> Result<Spare, String> {
 }
 
 /// An outer process, as for a helper that does not stay.
-fn plain(files: [OwnedFd; 3]) -> Result<libc::pid_t, String> {
+fn plain(files: Vec<OwnedFd>) -> Result<libc::pid_t, String> {
     match process::fork_into(0).during("starting a helper")? {
         Side::Parent(child) => Ok(child),
         Side::Child => {
@@ -165,18 +165,20 @@ fn wait_as_spare(line: UnixStream, identity: (u32, u32)) -> ! {
     })
 }
 
-/// Makes these the input, output and errors, and lets go of everything else.
-fn take(files: [OwnedFd; 3]) {
+/// Makes these the line, the output, the errors and perhaps what the command reads, and lets
+/// go of everything else.
+fn take(files: Vec<OwnedFd>) {
     for (number, file) in (0..).zip(&files) {
         if process::put_at(file.as_fd(), number).is_err() {
             process::exit_now(1);
         }
     }
+    let first_foreign = files.len() as u32;
     // The numbers are closed below, together with all others.
     for file in files {
         std::mem::forget(file);
     }
-    if process::close_from_now(3).is_err() {
+    if process::close_from_now(first_foreign).is_err() {
         process::exit_now(1);
     }
 }

@@ -108,7 +108,7 @@ fn bubblewrap(plan: &Plan) -> Result<(), String> {
         .collect::<std::io::Result<Vec<_>>>()
         .during("reading the plan")?;
     let program = arguments.first().ok_or("there is no bubblewrap")?;
-    process::close_from(3).during("closing files")?;
+    process::close_from(process::FIRST_FOREIGN).during("closing files")?;
     Err(process::start_program(program, &arguments, &[])).during("starting bubblewrap")
 }
 

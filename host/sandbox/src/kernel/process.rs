@@ -274,9 +274,33 @@ pub(crate) fn close_from(first: u32) -> Result<()> {
     Ok(())
 }
 
+/// Where a helper finds what its command shall read.
+const INPUT: i32 = 3;
+/// The first descriptor that is not for the helper or its command.
+pub(crate) const FIRST_FOREIGN: u32 = 4;
+
+/// Makes what the host sent for it the input of the next program.
+pub(crate) fn read_from_host() -> Result<()> {
+    // SAFETY: takes no pointers; nothing else in a command has these numbers.
+    checked(unsafe { libc::dup2(INPUT, 0) }.into())?;
+    Ok(())
+}
+
+/// Lets go of it, in a process that only passes it on.
+pub(crate) fn forget_input() {
+    // SAFETY: takes no pointers; a helper that was sent an input has nothing else there.
+    unsafe { libc::close(INPUT) };
+}
+
 /// Makes a descriptor known under a fixed number that the next program inherits.
 pub(crate) fn put_at(fd: BorrowedFd<'_>, number: i32) -> Result<()> {
-    // SAFETY: takes no pointers; the callers use 0, 1 and 2.
+    if fd.as_raw_fd() == number {
+        // It is there already; only the mark that closes it must go.
+        // SAFETY: takes no pointers.
+        checked(unsafe { libc::fcntl(number, libc::F_SETFD, 0) }.into())?;
+        return Ok(());
+    }
+    // SAFETY: takes no pointers; the callers use the first four numbers, and own them.
     checked(unsafe { libc::dup2(fd.as_raw_fd(), number) }.into())?;
     Ok(())
 }

@@ -27,34 +27,12 @@ pub(crate) fn loopback_up() -> Result<()> {
     Ok(())
 }
 
-/// Space for one descriptor as the kernel packs it.
+/// Space for a few descriptors as the kernel packs them.
 const ENVELOPE: usize = 64;
 
 /// Sends one byte, and with it an open file.
 pub(crate) fn send_file(socket: BorrowedFd<'_>, byte: u8, file: BorrowedFd<'_>) -> Result<()> {
-    let mut content = libc::iovec {
-        iov_base: (&raw const byte).cast_mut().cast(),
-        iov_len: 1,
-    };
-    let mut envelope = [0_u64; ENVELOPE / 8];
-    // SAFETY: the header points to buffers that live through the call; the macros stay
-    // inside the envelope, which is larger than one descriptor needs.
-    unsafe {
-        let mut message: libc::msghdr = std::mem::zeroed();
-        message.msg_iov = &raw mut content;
-        message.msg_iovlen = 1;
-        message.msg_control = envelope.as_mut_ptr().cast();
-        message.msg_controllen = libc::CMSG_SPACE(4) as _;
-        let header = libc::CMSG_FIRSTHDR(&raw const message);
-        (*header).cmsg_level = libc::SOL_SOCKET;
-        (*header).cmsg_type = libc::SCM_RIGHTS;
-        (*header).cmsg_len = libc::CMSG_LEN(4) as _;
-        libc::CMSG_DATA(header)
-            .cast::<i32>()
-            .write_unaligned(file.as_raw_fd());
-        checked(libc::sendmsg(socket.as_raw_fd(), &raw const message, 0) as libc::c_long)?;
-    }
-    Ok(())
+    send(socket, byte, &[file])
 }
 
 /// How a helper is to be made.
@@ -65,32 +43,46 @@ pub(crate) enum Kind {
     Spare,
 }
 
-/// Sends what kind of helper is wanted, and with it the three files that it starts with.
+/// The files that a helper starts with: the line to the host, output, errors, and an input
+/// if its command gets one.
+const LEAST_FILES: usize = 3;
+const MOST_FILES: usize = 4;
+
+/// Sends what kind of helper is wanted, and with it the files that it starts with.
 pub(crate) fn send_files(
     socket: BorrowedFd<'_>,
     kind: Kind,
-    files: [BorrowedFd<'_>; 3],
+    files: &[BorrowedFd<'_>],
 ) -> Result<()> {
-    let byte = kind as u8;
+    send(socket, kind as u8, files)
+}
+
+fn send(socket: BorrowedFd<'_>, byte: u8, files: &[BorrowedFd<'_>]) -> Result<()> {
+    if files.is_empty() || files.len() > MOST_FILES {
+        return Err(Error::other("so many files are not sent"));
+    }
+    let size = (files.len() * size_of::<i32>()) as u32;
     let mut content = libc::iovec {
         iov_base: (&raw const byte).cast_mut().cast(),
         iov_len: 1,
     };
     let mut envelope = [0_u64; ENVELOPE / 8];
-    // SAFETY: as in `send_file`, with room for three descriptors.
+    // SAFETY: the header points to buffers that live through the call; the macros stay
+    // inside the envelope, which is larger than so many descriptors need.
     unsafe {
         let mut message: libc::msghdr = std::mem::zeroed();
         message.msg_iov = &raw mut content;
         message.msg_iovlen = 1;
         message.msg_control = envelope.as_mut_ptr().cast();
-        message.msg_controllen = libc::CMSG_SPACE(12) as _;
+        message.msg_controllen = libc::CMSG_SPACE(size) as _;
         let header = libc::CMSG_FIRSTHDR(&raw const message);
         (*header).cmsg_level = libc::SOL_SOCKET;
         (*header).cmsg_type = libc::SCM_RIGHTS;
-        (*header).cmsg_len = libc::CMSG_LEN(12) as _;
-        libc::CMSG_DATA(header)
-            .cast::<[i32; 3]>()
-            .write_unaligned(files.map(|file| file.as_raw_fd()));
+        (*header).cmsg_len = libc::CMSG_LEN(size) as _;
+        let place = libc::CMSG_DATA(header).cast::<i32>();
+        for (index, file) in files.iter().enumerate() {
+            place.add(index).write_unaligned(file.as_raw_fd());
+        }
         let flags = libc::MSG_NOSIGNAL;
         checked(libc::sendmsg(socket.as_raw_fd(), &raw const message, flags) as libc::c_long)?;
     }
@@ -98,45 +90,21 @@ pub(crate) fn send_files(
 }
 
 /// The other end of `send_files`; `None` when the line is closed.
-pub(crate) fn receive_files(socket: BorrowedFd<'_>) -> Result<Option<(Kind, [OwnedFd; 3])>> {
-    let mut byte = 0_u8;
-    let mut content = libc::iovec {
-        iov_base: (&raw mut byte).cast(),
-        iov_len: 1,
-    };
-    let mut envelope = [0_u64; ENVELOPE / 8];
-    // SAFETY: as in `send_files`; descriptors that arrive are ours alone.
-    unsafe {
-        let mut message: libc::msghdr = std::mem::zeroed();
-        message.msg_iov = &raw mut content;
-        message.msg_iovlen = 1;
-        message.msg_control = envelope.as_mut_ptr().cast();
-        message.msg_controllen = libc::CMSG_SPACE(12) as _;
-        let flags = libc::MSG_CMSG_CLOEXEC;
-        let count =
-            checked(libc::recvmsg(socket.as_raw_fd(), &raw mut message, flags) as libc::c_long)?;
-        if count == 0 {
-            return Ok(None);
-        }
-        let header = libc::CMSG_FIRSTHDR(&raw const message);
-        let are_files = !header.is_null()
-            && (*header).cmsg_level == libc::SOL_SOCKET
-            && (*header).cmsg_type == libc::SCM_RIGHTS
-            && (*header).cmsg_len as usize == libc::CMSG_LEN(12) as usize;
-        if !are_files {
-            return Err(Error::other("a message without its three files"));
-        }
-        let numbers = libc::CMSG_DATA(header).cast::<[i32; 3]>().read_unaligned();
-        let kind = if byte == Kind::Spare as u8 {
-            Kind::Spare
-        } else {
-            Kind::Plain
-        };
-        Ok(Some((
-            kind,
-            numbers.map(|number| OwnedFd::from_raw_fd(number)),
-        )))
+pub(crate) fn receive_files(socket: BorrowedFd<'_>) -> Result<Option<(Kind, Vec<OwnedFd>)>> {
+    let mut byte = [0];
+    let (count, files) = receive_message(socket, &mut byte)?;
+    if count == 0 {
+        return Ok(None);
     }
+    if files.len() < LEAST_FILES {
+        return Err(Error::other("a message without its files"));
+    }
+    let kind = if byte[0] == Kind::Spare as u8 {
+        Kind::Spare
+    } else {
+        Kind::Plain
+    };
+    Ok(Some((kind, files)))
 }
 
 /// What came with a message: some bytes, and perhaps a file.
@@ -144,32 +112,42 @@ pub(crate) fn receive(
     socket: BorrowedFd<'_>,
     buffer: &mut [u8],
 ) -> Result<(usize, Option<OwnedFd>)> {
+    let (count, files) = receive_message(socket, buffer)?;
+    Ok((count, files.into_iter().next()))
+}
+
+fn receive_message(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> Result<(usize, Vec<OwnedFd>)> {
+    const MOST: u32 = (MOST_FILES * size_of::<i32>()) as u32;
     let mut content = libc::iovec {
         iov_base: buffer.as_mut_ptr().cast(),
         iov_len: buffer.len(),
     };
     let mut envelope = [0_u64; ENVELOPE / 8];
-    // SAFETY: as in `send_file`; a descriptor that arrives is ours alone.
+    // SAFETY: as in `send`; the kernel says how many descriptors it put there, no more than
+    // there is room for, and they are ours alone.
     unsafe {
         let mut message: libc::msghdr = std::mem::zeroed();
         message.msg_iov = &raw mut content;
         message.msg_iovlen = 1;
         message.msg_control = envelope.as_mut_ptr().cast();
-        message.msg_controllen = libc::CMSG_SPACE(4) as _;
-        let count = checked(libc::recvmsg(
-            socket.as_raw_fd(),
-            &raw mut message,
-            libc::MSG_CMSG_CLOEXEC,
-        ) as libc::c_long)?;
+        message.msg_controllen = libc::CMSG_SPACE(MOST) as _;
+        let flags = libc::MSG_CMSG_CLOEXEC;
+        let count =
+            checked(libc::recvmsg(socket.as_raw_fd(), &raw mut message, flags) as libc::c_long)?;
         let header = libc::CMSG_FIRSTHDR(&raw const message);
-        let is_file = !header.is_null()
+        let are_files = !header.is_null()
             && (*header).cmsg_level == libc::SOL_SOCKET
             && (*header).cmsg_type == libc::SCM_RIGHTS;
-        let file = is_file.then(|| {
-            let number = libc::CMSG_DATA(header).cast::<i32>().read_unaligned();
-            OwnedFd::from_raw_fd(number)
-        });
-        Ok((count as usize, file))
+        let mut files = Vec::new();
+        if are_files {
+            let bytes = ((*header).cmsg_len as usize).saturating_sub(libc::CMSG_LEN(0) as usize);
+            let place = libc::CMSG_DATA(header).cast::<i32>();
+            for index in 0..bytes / size_of::<i32>() {
+                let number = place.add(index).read_unaligned();
+                files.push(OwnedFd::from_raw_fd(number));
+            }
+        }
+        Ok((count as usize, files))
     }
 }
 

@@ -12,22 +12,25 @@ use toolbay_sandbox::cage::{
 
 use crate::world::ALONE;
 
-fn demands() -> Demands {
+pub(crate) fn demands() -> Demands {
     Demands {
         helper: Helper::At(env!("CARGO_BIN_EXE_toolbay-cage-helper").into()),
         ..Demands::default()
     }
 }
 
-fn enclosure(root: &Path) -> Enclosure {
-    let paths = Paths {
-        roots: vec![root.to_owned()],
-        ..Paths::default()
-    };
-    choose(&demands()).unwrap().around(&paths).unwrap()
+pub(crate) fn enclosure(root: &Path) -> Enclosure {
+    choose(&demands()).unwrap().around(&paths(root)).unwrap()
 }
 
-fn command(root: &Path, script: &str) -> Command {
+pub(crate) fn paths(root: &Path) -> Paths {
+    Paths {
+        roots: vec![root.to_owned()],
+        ..Paths::default()
+    }
+}
+
+pub(crate) fn command(root: &Path, script: &str) -> Command {
     Command {
         arguments: ["/bin/bash", "-c", script].map(Into::into).to_vec(),
         folder: root.to_owned(),
