@@ -12,6 +12,7 @@ use toolbay_dispatch::{
     Approver, Classifier, Dispatch, HookSetting, Nobody, Pool, PoolSetting, Results, Rulebook,
     Setting, real_path,
 };
+use toolbay_mcp::client::{AskPerson, Servers, Status, Surroundings};
 use toolbay_policy::{Managed, Policy, Trust, Why};
 use toolbay_runtime::{Limits, OnCompile, Plugin, Runtime, RuntimeOptions, Source, digest};
 use toolbay_sandbox::cage::Helper;
@@ -22,6 +23,8 @@ use crate::builtin::{Builtin, DEMOS, PLUGINS};
 use crate::caged::{CageSetting, Caged, TaskTable};
 use crate::classifier::Described;
 use crate::places::{Places, hook_environment, user_name, variables};
+use crate::servers::inventory::Sources;
+use crate::servers::{self, CagedServers, Connect, Inventory, ToolMemory};
 use crate::settings::{CommandLine, FileKeeper, Origins, Say, Settings, Stamps, own_files};
 
 /// A tool that says so of itself is offered in simple mode.
@@ -37,6 +40,9 @@ pub struct Bay {
     pub events: Arc<Events>,
     pub settings: Settings,
     pub roots: Vec<PathBuf>,
+    pub servers: Arc<Servers>,
+    /// MCP servers that are known and cannot be used.
+    pub other_servers: Vec<Status>,
     /// What could not be used or done, and why.
     pub problems: Vec<String>,
 }
@@ -67,6 +73,7 @@ pub struct Wishes {
     pub ask_who_is_enabled: bool,
     /// The components that only the tour shows.
     pub demos: bool,
+    pub connect: Connect,
 }
 
 impl Default for Wishes {
@@ -84,6 +91,7 @@ impl Default for Wishes {
             session_folder: None,
             ask_who_is_enabled: false,
             demos: false,
+            connect: Connect::default(),
         }
     }
 }
@@ -142,17 +150,39 @@ impl Bay {
         });
         let session = Arc::new(session);
         let tasks = Arc::new(TaskTable::default());
-        let caged = Caged::new(
-            CageSetting {
+        let cage_setting = CageSetting {
+            roots: roots.clone(),
+            home: places.home.clone(),
+            own: vec![places.state.clone(), places.cache.clone()],
+            helper: Helper::ThisProgram,
+            sandbox: settings.sandbox.clone(),
+            environment: variables(),
+        };
+        let inventory = match common.simple {
+            true => Inventory::default(),
+            false => Inventory::take(&Sources {
+                cwd: &cwd,
+                places: &places,
+                settings: &settings,
+                given: &common.mcp_config,
+                trust_project: common.trust_project,
+            })?,
+        };
+        problems.extend(inventory.problems);
+        let servers = Servers::new(
+            inventory.configs,
+            Surroundings {
+                launcher: Arc::new(CagedServers::new(cage_setting.clone(), cwd.clone())),
+                memory: Arc::new(ToolMemory::new(&places.state)),
+                asker: Some(Arc::new(AskPerson::new(
+                    wishes.approver.clone(),
+                    wishes.ask_user.clone(),
+                ))),
                 roots: roots.clone(),
-                home: places.home.clone(),
-                own: vec![places.state.clone(), places.cache.clone()],
-                helper: Helper::ThisProgram,
-                sandbox: settings.sandbox.clone(),
-                environment: variables(),
             },
-            tasks.clone(),
         );
+        let servers = Arc::new(servers);
+        let caged = Caged::new(cage_setting, tasks.clone());
         let environment = CallEnvironment {
             roots: roots.clone().into(),
             working_directory: cwd,
@@ -184,13 +214,27 @@ impl Bay {
             },
             results,
         });
+        let dispatch = Arc::new(dispatch);
+        if !servers.is_empty() {
+            servers::attach(&servers, &dispatch);
+            match wishes.connect {
+                Connect::OnDemand => {}
+                Connect::Beside => {
+                    let servers = servers.clone();
+                    tokio::spawn(async move { servers.connect_all().await });
+                }
+                Connect::First => servers.connect_all().await,
+            }
+        }
         Ok(Self {
             runtime,
-            dispatch: Arc::new(dispatch),
+            dispatch,
             session,
             events,
             settings,
             roots,
+            servers,
+            other_servers: inventory.others,
             problems,
         })
     }

@@ -9,6 +9,7 @@ use toolbay_mcp::{Elicit, Routes, serve_stdio};
 use super::{open_with, tell_problems};
 use crate::args::{Common, McpCommand};
 use crate::compose::Wishes;
+use crate::servers::Connect;
 use crate::session_file::{fresh, new_name};
 
 pub(super) async fn run(common: Common, command: McpCommand) -> anyhow::Result<ExitCode> {
@@ -26,6 +27,7 @@ async fn serve(common: Common) -> anyhow::Result<ExitCode> {
         session_id: new_name()?,
         is_logged: true,
         ask_who_is_enabled: true,
+        connect: Connect::First,
         ..Wishes::default()
     };
     let bay = open_with(common, fresh()?, kill.clone(), wishes).await?;

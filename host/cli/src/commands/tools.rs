@@ -10,6 +10,7 @@ use toolbay_policy::Trust;
 
 use super::{open_to_look, print_json, print_line, tell_problems};
 use crate::args::{Common, Definitions};
+use crate::servers::Connect;
 use crate::style::Style;
 use crate::view::harmless;
 
@@ -19,7 +20,7 @@ pub(super) async fn run(
     export: Option<Definitions>,
 ) -> anyhow::Result<ExitCode> {
     let json = common.json;
-    let bay = open_to_look(common).await?;
+    let bay = open_to_look(common, Connect::First).await?;
     tell_problems(&bay);
     let pool = bay.dispatch.pool();
     let tools = pool.tools();
