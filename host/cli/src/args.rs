@@ -50,6 +50,9 @@ pub struct Common {
     /// One more settings file, stronger than the person's and the project's
     #[arg(long, global = true, value_name = "FILE")]
     pub settings: Option<PathBuf>,
+    /// Further MCP servers: a file like .mcp.json, or its content
+    #[arg(long, global = true, value_name = "FILE|JSON")]
+    pub mcp_config: Vec<String>,
     /// Let everything in this project's own settings count, this once; `toolbay trust` does so
     /// until they change
     #[arg(long, global = true)]

@@ -270,7 +270,7 @@ fn meaning(how: How, time: Duration) -> (i32, Option<String>) {
 
 /// Finds the strongest cage of this machine, and fixes the paths of the session. The error says
 /// why there is none.
-fn enclose(setting: &CageSetting) -> Result<Enclosure, String> {
+pub(crate) fn enclose(setting: &CageSetting) -> Result<Enclosure, String> {
     let sandbox = &setting.sandbox;
     let demands = Demands {
         least: match sandbox.degraded_will_do {

@@ -1,31 +1,34 @@
 //! Puts a session together. The only place where the crates meet.
 
+mod tools;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use toolbay_audit::{Actor, Key, Log, Options};
-use toolbay_contract::{
-    AskUser, CallEnvironment, KillSwitch, Origin, Powers, ProgressSink, Session, Tool,
-};
+use toolbay_contract::{AskUser, CallEnvironment, KillSwitch, Powers, ProgressSink, Session, Tool};
 use toolbay_dispatch::{
-    Approver, Classifier, Dispatch, HookSetting, Nobody, Pool, PoolSetting, Results, Rulebook,
-    Setting, real_path,
+    Approver, Classifier, Dispatch, HookSetting, Nobody, Results, Rulebook, Setting, real_path,
 };
-use toolbay_policy::{Closed, Managed, Policy, Trust, Why};
-use toolbay_runtime::{Limits, OnCompile, Plugin, Runtime, RuntimeOptions, Source, digest};
+use toolbay_mcp::client::{AskPerson, Servers, Status, Surroundings};
+use toolbay_policy::{Closed, Policy, Why};
+use toolbay_runtime::{OnCompile, Runtime, RuntimeOptions};
 use toolbay_sandbox::cage::Helper;
 
 use crate::args::Common;
 use crate::audit::Events;
-use crate::builtin::{Builtin, DEMOS, PLUGINS};
 use crate::caged::{CageSetting, Caged, TaskTable};
 use crate::classifier::Described;
 use crate::places::{Places, hook_environment, user_name, variables};
+use crate::servers::inventory::Sources;
+use crate::servers::{self, CagedServers, Connect, Inventory, ToolMemory};
 use crate::settings::{CommandLine, FileKeeper, Origins, Say, Settings, Stamps, own_files};
 
-/// A tool that says so of itself is offered in simple mode.
-const SIMPLE: &str = "simple";
+pub use tools::open_tools;
+
+use tools::assemble;
+
 /// Where results go that are too large for a model.
 const RESULTS: &str = "tool-results";
 
@@ -39,6 +42,9 @@ pub struct Bay {
     pub roots: Vec<PathBuf>,
     /// Every tool, whether this session offers it or not.
     pub tools: Vec<Arc<dyn Tool>>,
+    pub servers: Arc<Servers>,
+    /// MCP servers that are known and cannot be used.
+    pub other_servers: Vec<Status>,
     /// What could not be used or done, and why.
     pub problems: Vec<String>,
 }
@@ -73,6 +79,7 @@ pub struct Wishes {
     pub shared: Option<(Runtime, Vec<Arc<dyn Tool>>)>,
     /// These folders alone, each inside what would be seen otherwise.
     pub within: Option<Vec<PathBuf>>,
+    pub connect: Connect,
 }
 
 impl Default for Wishes {
@@ -92,6 +99,7 @@ impl Default for Wishes {
             demos: false,
             shared: None,
             within: None,
+            connect: Connect::default(),
         }
     }
 }
@@ -165,17 +173,39 @@ impl Bay {
         });
         let session = Arc::new(session);
         let tasks = Arc::new(TaskTable::default());
-        let caged = Caged::new(
-            CageSetting {
+        let cage_setting = CageSetting {
+            roots: roots.clone(),
+            home: places.home.clone(),
+            own: vec![places.state.clone(), places.cache.clone()],
+            helper: Helper::ThisProgram,
+            sandbox: settings.sandbox.clone(),
+            environment: variables(),
+        };
+        let inventory = match common.simple {
+            true => Inventory::default(),
+            false => Inventory::take(&Sources {
+                cwd: &cwd,
+                places: &places,
+                settings: &settings,
+                given: &common.mcp_config,
+                trust_project: common.trust_project,
+            })?,
+        };
+        problems.extend(inventory.problems);
+        let servers = Servers::new(
+            inventory.configs,
+            Surroundings {
+                launcher: Arc::new(CagedServers::new(cage_setting.clone(), cwd.clone())),
+                memory: Arc::new(ToolMemory::new(&places.state)),
+                asker: Some(Arc::new(AskPerson::new(
+                    wishes.approver.clone(),
+                    wishes.ask_user.clone(),
+                ))),
                 roots: roots.clone(),
-                home: places.home.clone(),
-                own: vec![places.state.clone(), places.cache.clone()],
-                helper: Helper::ThisProgram,
-                sandbox: settings.sandbox.clone(),
-                environment: variables(),
             },
-            tasks.clone(),
         );
+        let servers = Arc::new(servers);
+        let caged = Caged::new(cage_setting, tasks.clone());
         let environment = CallEnvironment {
             roots: roots.clone().into(),
             working_directory: cwd,
@@ -207,14 +237,28 @@ impl Bay {
             },
             results,
         });
+        let dispatch = Arc::new(dispatch);
+        if !servers.is_empty() {
+            servers::attach(&servers, &dispatch);
+            match wishes.connect {
+                Connect::OnDemand => {}
+                Connect::Beside => {
+                    let servers = servers.clone();
+                    tokio::spawn(async move { servers.connect_all().await });
+                }
+                Connect::First => servers.connect_all().await,
+            }
+        }
         Ok(Self {
             runtime,
-            dispatch: Arc::new(dispatch),
+            dispatch,
             session,
             events,
             settings,
             roots,
             tools,
+            servers,
+            other_servers: inventory.others,
             problems,
         })
     }
@@ -263,127 +307,6 @@ fn open_log(places: &Places, session: &str, settings: &Settings) -> anyhow::Resu
         eprintln!("{} the audit log: {trouble}", style.warn("warning:"));
     });
     Log::open(options).context("the audit log")
-}
-
-/// Every tool that there is, in no order.
-pub async fn open_tools(
-    runtime: &Runtime,
-    common: &Common,
-    settings: &Settings,
-    demos: bool,
-    problems: &mut Vec<String>,
-) -> anyhow::Result<Vec<Arc<dyn Tool>>> {
-    let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
-    for builtin in PLUGINS {
-        let plugin = open_builtin(runtime, builtin, Trust::BuiltIn, settings).await?;
-        tools.push(Arc::new(plugin));
-    }
-    if demos {
-        for demo in DEMOS {
-            let plugin = open_builtin(runtime, demo, Trust::ThirdParty, settings).await?;
-            tools.push(Arc::new(plugin));
-        }
-    }
-    let files = plugin_files(common.plugins.iter().chain(&settings.plugins), problems);
-    for file in files {
-        match open_file(runtime, &file, settings).await {
-            Ok(plugin) => tools.push(Arc::new(plugin)),
-            Err(error) => problems.push(error.to_string()),
-        }
-    }
-    Ok(tools)
-}
-
-/// The tools that this session offers.
-async fn assemble(
-    tools: Vec<Arc<dyn Tool>>,
-    common: &Common,
-    policy: &Policy,
-    ask_who_is_enabled: bool,
-) -> (Pool, Vec<String>) {
-    let simple: Option<Vec<String>> = common.simple.then(|| {
-        let is_simple = |tool: &&Arc<dyn Tool>| {
-            let annotations = &tool.info().annotations;
-            tool.trust() == Trust::BuiltIn && annotations.iter().any(|(key, _)| key == SIMPLE)
-        };
-        let simple = tools.iter().filter(is_simple);
-        simple.map(|tool| tool.info().name.clone()).collect()
-    });
-    let mut disabled = Vec::new();
-    if ask_who_is_enabled {
-        for tool in &tools {
-            // Ours always are, and asking would compile them all.
-            let ours = tool.trust() == Trust::BuiltIn;
-            // One that cannot be asked says why when it is called.
-            if !ours && matches!(tool.is_enabled().await, Ok(false)) {
-                disabled.push(tool.info().name.clone());
-            }
-        }
-    }
-    Pool::assemble(
-        tools,
-        &PoolSetting {
-            only: simple.as_deref(),
-            denied: &|name| policy.removes(name),
-            enabled: &|name| !disabled.iter().any(|disabled| disabled == name),
-        },
-    )
-}
-
-/// Takes an embedded component as a tool.
-pub async fn open_builtin(
-    runtime: &Runtime,
-    builtin: &Builtin,
-    trust: Trust,
-    settings: &Settings,
-) -> anyhow::Result<Plugin> {
-    let source = Source::Embedded {
-        bytes: builtin.bytes,
-        digest: builtin.digest,
-    };
-    let opened = Plugin::open(runtime, source, Origin::BuiltIn, trust, Limits::default()).await;
-    opened
-        .map(|plugin| limited(plugin, settings))
-        .with_context(|| format!("the built-in plugin {}", builtin.folder))
-}
-
-async fn open_file(
-    runtime: &Runtime,
-    file: &Path,
-    settings: &Settings,
-) -> Result<Plugin, toolbay_contract::Failure> {
-    let source = permitted(file, &settings.managed)?;
-    let opened = Plugin::open(
-        runtime,
-        source,
-        Origin::File(file.to_path_buf()),
-        Trust::ThirdParty,
-        settings.limits_of("*"),
-    )
-    .await;
-    opened.map(|plugin| limited(plugin, settings))
-}
-
-/// The component of a file, unless the owner of the machine has a list that it is not on. What
-/// was checked is what is loaded, whatever becomes of the file.
-fn permitted(file: &Path, managed: &Managed) -> Result<Source, toolbay_contract::Failure> {
-    if managed.allowed_plugins.is_none() {
-        return Ok(Source::File(file.to_path_buf()));
-    }
-    let bad = |reason: String| toolbay_contract::Failure::BadComponent {
-        plugin: file.display().to_string(),
-        reason,
-    };
-    let bytes = std::fs::read(file).map_err(|error| bad(error.to_string()))?;
-    let permitted = managed.permits_plugin(&digest(&bytes), None);
-    permitted.map_err(|refusal| bad(refusal.to_string()))?;
-    Ok(Source::Bytes(bytes.into()))
-}
-
-/// Settings name limits by the tool's name, which only the opened plugin knows.
-fn limited(plugin: Plugin, settings: &Settings) -> Plugin {
-    let limits = settings.limits_of(&plugin.info().name);
-    plugin.with_limits(limits)
 }
 
 /// The folder to work in, real.
@@ -438,34 +361,4 @@ fn narrow(roots: &mut Vec<PathBuf>, cwd: &mut PathBuf, within: Vec<PathBuf>) -> 
     }
     *roots = within;
     Ok(())
-}
-
-/// Files as they are, folders as the `.wasm` files in them, in order of name.
-fn plugin_files<'a>(
-    given: impl Iterator<Item = &'a PathBuf>,
-    problems: &mut Vec<String>,
-) -> Vec<PathBuf> {
-    let mut all = Vec::new();
-    for path in given {
-        if !path.is_dir() {
-            all.push(path.clone());
-            continue;
-        }
-        match std::fs::read_dir(path) {
-            Ok(entries) => {
-                let mut files: Vec<PathBuf> = entries
-                    .flatten()
-                    .map(|entry| entry.path())
-                    .filter(|file| {
-                        file.extension()
-                            .is_some_and(|extension| extension == "wasm")
-                    })
-                    .collect();
-                files.sort();
-                all.extend(files);
-            }
-            Err(error) => problems.push(format!("{}: {error}", path.display())),
-        }
-    }
-    all
 }

@@ -18,6 +18,7 @@ pub mod log;
 mod otlp;
 pub mod places;
 pub mod prompt;
+pub mod servers;
 pub mod session_file;
 pub mod settings;
 pub mod settings_file;

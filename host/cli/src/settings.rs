@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use toolbay_audit::{OnFull, Rotation};
 use toolbay_dispatch::hooks::Hooks;
+use toolbay_mcp::client::config::Scope;
 use toolbay_policy::{
     Anchors, Closed, Managed, Mode, Policy, Provenance, Rule, Rules, Source, Trusting,
 };
@@ -23,11 +24,14 @@ use toolbay_runtime::Limits;
 
 use crate::caged::Sandbox;
 use crate::places::{self, Places};
+use crate::servers::{Declared, inventory};
 use crate::trust::Trust;
 
 pub use judge::{Asker, ClassifierSettings};
 pub use keeper::{FileKeeper, Say, Stamps};
-use layer::{Layer, Place, read_text};
+pub(crate) use layer::read_text;
+use layer::{Layer, Place};
+pub(crate) use managed_file::check as check_managed;
 use raw::OnFullWord;
 
 /// A log of smaller files would turn all the time.
@@ -47,6 +51,9 @@ pub struct Settings {
     pub hooks: Hooks,
     pub classifier: Option<ClassifierSettings>,
     pub sandbox: Sandbox,
+    pub mcp_servers: Vec<Declared>,
+    /// Where a list of further servers is.
+    pub mcp_server_list: Option<String>,
     pub on_full: Option<OnFull>,
     pub rotation: Option<Rotation>,
     /// What was left out, and why.
@@ -185,6 +192,10 @@ impl Origins {
                 found.push((place.file, text));
             }
         }
+        let servers = self.cwd.join(inventory::PROJECT_FILE);
+        if let Some(text) = read_text(&servers)? {
+            found.push((servers, text));
+        }
         Ok(found)
     }
 }
@@ -253,6 +264,8 @@ impl Settings {
             ("classifier", permissions.classifier.is_some()),
             ("audit settings", raw.audit.is_some()),
             ("sandbox settings", raw.sandbox.is_some()),
+            ("MCP servers", !raw.mcp_servers.is_empty()),
+            ("list of MCP servers", raw.mcp_server_list.is_some()),
         ] {
             if has && !trusted {
                 left_out.push(word);
@@ -281,6 +294,13 @@ impl Settings {
         if let (Some(classifier), None) = (permissions.classifier, &self.classifier) {
             self.classifier = Some(classifier.resolve().with_context(|| name.clone())?);
         }
+        self.mcp_servers.extend(inventory::declared(
+            raw.mcp_servers,
+            scope_of(place.source),
+            &name,
+            &folder,
+        ));
+        self.mcp_server_list = self.mcp_server_list.take().or(raw.mcp_server_list);
         if let Some(audit) = raw.audit {
             self.take_audit(audit);
         }
@@ -372,6 +392,17 @@ impl Origins {
             cwd: self.cwd.clone(),
             settings: self.cwd.clone(),
         }
+    }
+}
+
+/// Whose servers these are.
+fn scope_of(source: Source) -> Scope {
+    match source {
+        Source::Managed => Scope::Managed,
+        Source::Flags | Source::CommandLine | Source::Session => Scope::Dynamic,
+        Source::Local => Scope::Local,
+        Source::Project => Scope::Project,
+        Source::User => Scope::User,
     }
 }
 

@@ -32,5 +32,6 @@ pub use tool::{
     BoxFuture, CallEnvironment, LogLevel, Origin, Progress, ProgressSink, Rejection, Review, Tool,
     ToolUse, Verdict,
 };
-pub use toolbay_policy::Behavior;
+// A tool is asked and called in these words of the policy, whoever writes it.
+pub use toolbay_policy::{Access, Behavior, Claims, Permit, Reach, Trust};
 pub use view::View;

@@ -113,6 +113,8 @@ impl Review {
 pub enum Origin {
     BuiltIn,
     File(PathBuf),
+    /// An MCP server of this name.
+    Server(String),
 }
 
 /// A tool. None of these functions fails the host: a broken tool is an answer.

@@ -29,7 +29,7 @@ pub use classify::{Classifier, Judgement, Situation};
 pub use dispatch::{Dispatch, HookSetting, Setting};
 pub use executor::{Budget, DEFAULT_CAP, Event, Events, Executor, TurnSetting, run_batch};
 pub use lifecycle::Stage;
-pub use pool::{Compiled, Found, LazySchema, Pool, PoolSetting};
+pub use pool::{Compiled, Found, LazySchema, Newcomers, Pool, PoolSetting};
 pub use result::ToolResult;
 pub use results::Results;
 pub use rulebook::{Keeper, Rulebook, Unchanging};

@@ -1,3 +1,31 @@
 //! Foreign tools: the servers that speak MCP, as tools of this host.
+//!
+//! [`config`] says what files may say about servers. [`Servers`] connects them when somebody
+//! needs them, each in its own time: `link` is one connection, `wire` the ways to make one,
+//! `remote` a server with its state. A `tool` of a server goes through the same stages, budgets
+//! and log as any other. Whatever a server says is a stranger's word: `bounds` gives it an end,
+//! `schema`, `text` and `definition` take out what must not be in it.
 
+mod asking;
 pub mod auth;
+mod bounds;
+pub mod config;
+mod definition;
+mod handler;
+mod launch;
+mod link;
+mod memory;
+mod remote;
+mod result;
+mod schema;
+mod servers;
+mod state;
+mod text;
+mod tool;
+mod wire;
+
+pub use asking::{AskPerson, Asker, Elicitation, Elicited};
+pub use launch::{Instance, Launched, Launcher, NoLauncher};
+pub use memory::{Described, InMemory, Memory, ToolKey};
+pub use servers::{Servers, Surroundings};
+pub use state::{State, Status};

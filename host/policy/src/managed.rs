@@ -21,7 +21,8 @@ pub struct Managed {
     pub no_bypass: bool,
     /// Only these plugins beside the built-in ones; none named means all.
     pub allowed_plugins: Option<Vec<PluginMark>>,
-    /// Only these MCP servers; none named means all.
+    /// Only these MCP servers; none named means all. A server is named, or meant by what it is:
+    /// `command:npx -y server`, `url:https://*.example/*`, where `*` stands for anything.
     pub allowed_mcp_servers: Option<Vec<String>>,
     /// Never these, whatever else allows them.
     pub denied_mcp_servers: Vec<String>,
@@ -82,7 +83,35 @@ impl Managed {
             return Err(Refusal::ServerDenied(name.into()));
         }
         match &self.allowed_mcp_servers {
-            Some(allowed) if !allowed.iter().any(|other| other == name) => {
+            // One that is meant by what it is was looked at before it was started.
+            Some(allowed) if !allowed.iter().any(|other| other == name || is_mark(other)) => {
+                Err(Refusal::ServerNotAllowed(name.into()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The same for one of which it is known what it is: its command or its address.
+    pub fn permits_server_at(
+        &self,
+        name: &str,
+        command: Option<&str>,
+        url: Option<&str>,
+    ) -> Result<(), Refusal> {
+        let is_meant = |entry: &String| {
+            let at = |mark: &str, place: Option<&str>| {
+                let pattern = entry.strip_prefix(mark);
+                pattern
+                    .zip(place)
+                    .is_some_and(|(pattern, place)| matches(pattern, place))
+            };
+            entry == name || at(COMMAND, command) || at(URL, url)
+        };
+        if self.denied_mcp_servers.iter().any(is_meant) {
+            return Err(Refusal::ServerDenied(name.into()));
+        }
+        match &self.allowed_mcp_servers {
+            Some(allowed) if !allowed.iter().any(is_meant) => {
                 Err(Refusal::ServerNotAllowed(name.into()))
             }
             _ => Ok(()),
@@ -148,6 +177,32 @@ impl Managed {
             Mode::Bypass | Mode::Default | Mode::Plan | Mode::AcceptEdits | Mode::DontAsk => wished,
         }
     }
+}
+
+const COMMAND: &str = "command:";
+const URL: &str = "url:";
+
+fn is_mark(entry: &str) -> bool {
+    entry.starts_with(COMMAND) || entry.starts_with(URL)
+}
+
+/// Whether a text is what a pattern means, in which `*` stands for anything.
+fn matches(pattern: &str, text: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else {
+        return false;
+    };
+    let mut parts: Vec<&str> = parts.collect();
+    let Some(last) = parts.pop() else {
+        return rest.is_empty();
+    };
+    for part in parts {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
 }
 
 /// 64 digits in lower case.

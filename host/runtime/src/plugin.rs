@@ -288,5 +288,6 @@ fn label(origin: &Origin, source: &Source) -> String {
             .to_string_lossy()
             .into_owned(),
         (Origin::BuiltIn, Source::Embedded { .. } | Source::Bytes(_)) => "built-in".into(),
+        (Origin::Server(name), _) => name.clone(),
     }
 }

@@ -11,12 +11,13 @@ use toolbay_runtime::{Facts, Limits, Plugin, Source, ruled_out};
 
 use super::{open_to_look, print_json, print_line};
 use crate::args::Common;
+use crate::servers::Connect;
 use crate::style::Style;
 use crate::view::harmless;
 
 pub(super) async fn run(common: Common, file: PathBuf) -> anyhow::Result<ExitCode> {
     let json = common.json;
-    let bay = open_to_look(common).await?;
+    let bay = open_to_look(common, Connect::OnDemand).await?;
     let plugin = Plugin::open(
         &bay.runtime,
         Source::File(file.clone()),

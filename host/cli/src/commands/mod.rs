@@ -29,6 +29,7 @@ use crate::args::{Args, Command, Common};
 use crate::compose::{Bay, Ingredients, Wishes, working_directory};
 use crate::places::Places;
 use crate::prompt::{SavedIn, Terminal, somebody_is_there};
+use crate::servers::Connect;
 use crate::style::Style;
 use crate::{interrupt, log, session_file};
 
@@ -140,15 +141,6 @@ fn take_all_file_handles() {
     }
 }
 
-/// Opens a session for a command: asks at the terminal if somebody is there.
-async fn open(common: Common, session: Session, kill: KillSwitch) -> anyhow::Result<Bay> {
-    let wishes = Wishes {
-        approver: whoever_is_there(&common)?,
-        ..Wishes::default()
-    };
-    open_with(common, session, kill, wishes).await
-}
-
 fn whoever_is_there(common: &Common) -> anyhow::Result<Arc<dyn Approver>> {
     if !somebody_is_there() {
         return Ok(Arc::new(Nobody));
@@ -175,8 +167,13 @@ async fn open_with(
 }
 
 /// Opens a session that only looks.
-async fn open_to_look(common: Common) -> anyhow::Result<Bay> {
-    open(common, session_file::fresh()?, KillSwitch::new()).await
+async fn open_to_look(common: Common, connect: Connect) -> anyhow::Result<Bay> {
+    let wishes = Wishes {
+        approver: whoever_is_there(&common)?,
+        connect,
+        ..Wishes::default()
+    };
+    open_with(common, session_file::fresh()?, KillSwitch::new(), wishes).await
 }
 
 /// Tells people that a component is being compiled, if that takes a while.

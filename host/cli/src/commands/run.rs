@@ -22,6 +22,7 @@ use super::open_with;
 use crate::args::{Common, StreamForm};
 use crate::compose::Wishes;
 use crate::places::{self, Places};
+use crate::servers::Connect;
 use crate::session_file::{SessionFile, new_name};
 
 /// The version of the protocol, told in the first line.
@@ -54,6 +55,7 @@ pub(super) async fn run(common: Common, run: Run) -> anyhow::Result<ExitCode> {
             session_id: name.clone(),
             is_logged: true,
             ask_who_is_enabled: true,
+            connect: Connect::Beside,
             ..Wishes::default()
         },
     )

@@ -10,6 +10,7 @@ use toolbay_policy::Trust;
 
 use super::{open_to_look, print_json, print_line, tell_problems};
 use crate::args::{Common, Definitions};
+use crate::servers::Connect;
 use crate::style::Style;
 use crate::view::harmless;
 
@@ -19,10 +20,10 @@ pub(super) async fn run(
     export: Option<Definitions>,
 ) -> anyhow::Result<ExitCode> {
     let json = common.json;
-    let bay = open_to_look(common).await?;
+    let bay = open_to_look(common, Connect::First).await?;
     tell_problems(&bay);
     let pool = bay.dispatch.pool();
-    let tools: Vec<_> = pool.tools().cloned().collect();
+    let tools = pool.tools();
     let exported = export.map(|form| match form {
         Definitions::Messages => pool.messages_definitions(),
         Definitions::Mcp => pool.mcp_definitions(),
@@ -103,6 +104,7 @@ fn summary(tool: &dyn Tool) -> Value {
         "origin": match tool.origin() {
             Origin::BuiltIn => "built-in".to_owned(),
             Origin::File(path) => path.display().to_string(),
+            Origin::Server(name) => format!("MCP server {name}"),
         },
         "trust": tool.trust(),
     })

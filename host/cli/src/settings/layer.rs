@@ -32,7 +32,7 @@ pub(super) struct Layer {
 }
 
 /// Reads the text of a settings file; none if there is no such file.
-pub(super) fn read_text(file: &Path) -> anyhow::Result<Option<String>> {
+pub(crate) fn read_text(file: &Path) -> anyhow::Result<Option<String>> {
     use std::io::Read;
 
     let opened = match std::fs::File::open(file) {

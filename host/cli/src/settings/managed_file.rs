@@ -11,7 +11,7 @@ const BY_OTHERS: u32 = 0o022;
 
 /// Refuses a file that somebody else than its owner can change: a lock with the key in it is
 /// worse than none, because it is believed.
-pub(super) fn check(file: &Path) -> anyhow::Result<()> {
+pub(crate) fn check(file: &Path) -> anyhow::Result<()> {
     let found = match std::fs::metadata(file) {
         Ok(found) => found,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::Deserialize;
+use toolbay_mcp::client::config::RawServer;
 use toolbay_policy::{Managed, Mode};
 use toolbay_runtime::Limits;
 
@@ -28,6 +29,12 @@ pub(super) struct Raw {
     pub(super) audit: Option<RawAudit>,
     #[serde(default)]
     pub(super) sandbox: Option<RawSandbox>,
+    /// Servers whose tools are ours too.
+    #[serde(default)]
+    pub(super) mcp_servers: BTreeMap<String, RawServer>,
+    /// Where a list of further servers is: an address.
+    #[serde(default)]
+    pub(super) mcp_server_list: Option<String>,
     /// What the owner of the machine forbids everybody on it; in the managed file alone.
     #[serde(default)]
     pub(super) managed: Option<Managed>,

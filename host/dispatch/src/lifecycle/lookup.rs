@@ -24,6 +24,19 @@ pub(super) async fn look_up(
 ) -> Result<Found, Box<Stopped>> {
     let stop = |ticket, failure| Stopped::at(Stage::Lookup, ticket, failure, None);
     let pool = dispatch.pool();
+    let arriving = pool.await_newcomer(&ticket.called);
+    match unless_killed(&ticket.environment, arriving).await {
+        Ok(Ok(())) => {}
+        Ok(Err(reason)) => {
+            let failure = Failure::Tool {
+                message: reason,
+                code: None,
+                retryable: true,
+            };
+            return Err(stop(ticket, failure));
+        }
+        Err(killed) => return Err(stop(ticket, killed)),
+    }
     let Some(found) = pool.find(&ticket.called) else {
         let failure = match ticket.policy.removed_by(&ticket.called) {
             Some(rule) => {

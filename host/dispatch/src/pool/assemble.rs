@@ -1,7 +1,7 @@
 //! Which tools make the pool, and in which order.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, OnceLock, RwLock};
 
 use toolbay_contract::{Origin, Tool};
 
@@ -32,6 +32,9 @@ impl Pool {
             slots: Vec::new(),
             by_name: HashMap::new(),
             by_alias: HashMap::new(),
+            taken: HashSet::new(),
+            guests: RwLock::default(),
+            newcomers: OnceLock::new(),
             loaded: RwLock::default(),
         };
         for tool in sound {
@@ -49,6 +52,7 @@ impl Pool {
             }
         }
         pool.give_aliases(&all_names, &mut problems);
+        pool.taken = all_names;
         (pool, problems)
     }
 
@@ -81,12 +85,12 @@ impl Pool {
 fn order(tool: &dyn Tool) -> (bool, &str) {
     let brought = match tool.origin() {
         Origin::BuiltIn => false,
-        Origin::File(_) => true,
+        Origin::File(_) | Origin::Server(_) => true,
     };
     (brought, &tool.info().name)
 }
 
-fn is_usable(tool: &dyn Tool, setting: &PoolSetting<'_>) -> bool {
+pub(super) fn is_usable(tool: &dyn Tool, setting: &PoolSetting<'_>) -> bool {
     let info = tool.info();
     let chosen = setting.only.is_none_or(|only| only.contains(&info.name));
     // A rule that denies an old name means the tool that has it.
@@ -95,9 +99,10 @@ fn is_usable(tool: &dyn Tool, setting: &PoolSetting<'_>) -> bool {
     chosen && !denied && (setting.enabled)(&info.name)
 }
 
-fn origin(tool: &dyn Tool) -> String {
+pub(super) fn origin(tool: &dyn Tool) -> String {
     match tool.origin() {
         Origin::BuiltIn => "the built-in one".into(),
         Origin::File(path) => path.display().to_string(),
+        Origin::Server(name) => format!("the MCP server {name}"),
     }
 }

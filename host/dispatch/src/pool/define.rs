@@ -17,19 +17,21 @@ impl Pool {
     /// The definitions that a Messages API takes. Loading a tool adds to their end and
     /// moves nothing, so what a model's cache holds of them stays good.
     pub fn messages_definitions(&self) -> Vec<Value> {
-        let always = self
-            .tools()
-            .map(|tool| tool.info())
-            .filter(|info| !info.deferred);
-        let loaded = self.loaded_places();
-        let loaded = loaded.iter().map(|at| self.slots[*at].tool.info());
-        always.chain(loaded).map(for_messages).collect()
+        let tools = self.tools();
+        let always = tools.iter().filter(|tool| !tool.info().deferred);
+        let mut all: Vec<Value> = always.map(|tool| for_messages(tool.info())).collect();
+        // One whose server is gone is no longer there.
+        let loaded = self.loaded_names();
+        let loaded = loaded.iter().filter_map(|name| self.slot(name));
+        all.extend(loaded.map(|(slot, _)| for_messages(slot.tool.info())));
+        all
     }
 
     /// The definitions that an MCP client is given: all of them, for such a client has
     /// its own ways to put tools off.
     pub fn mcp_definitions(&self) -> Vec<Value> {
-        self.tools().map(|tool| for_mcp(tool.info())).collect()
+        let tools = self.tools();
+        tools.iter().map(|tool| for_mcp(tool.info())).collect()
     }
 }
 

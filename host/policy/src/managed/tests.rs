@@ -82,3 +82,39 @@ fn hosts_must_be_readable_to_be_permitted() {
     }
     assert!(Managed::default().permits_url("whatever").is_ok());
 }
+
+#[test]
+fn servers_are_meant_by_name_or_by_what_they_are() {
+    let managed = |allowed: Option<&[&str]>, denied: &[&str]| Managed {
+        allowed_mcp_servers: allowed.map(|list| list.iter().map(|one| (*one).into()).collect()),
+        denied_mcp_servers: denied.iter().map(|one| (*one).into()).collect(),
+        ..Managed::default()
+    };
+    let npx = ("git", Some("npx -y git-server"), None);
+    let far = ("docs", None, Some("https://a.b.example/mcp"));
+    for (managed, (name, command, url), wanted) in [
+        (managed(None, &[]), npx, true),
+        (managed(Some(&[]), &[]), npx, false),
+        (managed(Some(&["git"]), &[]), npx, true),
+        (managed(Some(&["command:npx -y *"]), &[]), npx, true),
+        (managed(Some(&["command:npx -y"]), &[]), npx, false),
+        (managed(Some(&["url:https://*.example/*"]), &[]), npx, false),
+        (managed(Some(&["url:https://*.example/*"]), &[]), far, true),
+        (managed(Some(&["url:https://*.example"]), &[]), far, false),
+        (managed(None, &["command:npx *"]), npx, false),
+        (
+            managed(Some(&["git"]), &["command:*git-server"]),
+            npx,
+            false,
+        ),
+        (managed(None, &["url:*"]), far, false),
+        (managed(None, &["url:*"]), npx, true),
+    ] {
+        let found = managed.permits_server_at(name, command, url).is_ok();
+        assert_eq!(found, wanted, "{managed:?} {name}");
+    }
+    // A list of marks alone says nothing about names.
+    let marks = managed(Some(&["url:https://*"]), &["bad"]);
+    assert!(marks.permits_tool("mcp__docs__x").is_ok());
+    assert!(marks.permits_tool("mcp__bad__x").is_err());
+}

@@ -16,6 +16,7 @@ use crate::args::{Common, McpServe};
 use crate::commands::{open_with, tell_problems};
 use crate::compose::{Bay, Wishes};
 use crate::places::Places;
+use crate::servers::Connect;
 use crate::session_file::{SessionFile, fresh, new_name};
 use crate::style::Style;
 
@@ -24,6 +25,8 @@ pub(super) async fn run(common: Common, how: McpServe) -> anyhow::Result<ExitCod
     let places = Places::from_environment()?;
     let wishes = Wishes {
         ask_who_is_enabled: true,
+        // Their tools are on the list too.
+        connect: Connect::First,
         ..Wishes::default()
     };
     // Nobody calls anything in this one: it says what there is, and what is wrong.

@@ -1,0 +1,177 @@
+//! What servers said about tools that were used, kept in the state folder, which no tool can
+//! reach.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use anyhow::Context;
+use rustix::fs::{FlockOperation, flock};
+use toolbay_mcp::client::{Described, Memory, ToolKey};
+
+/// By scope and server, then by tool.
+type Kept = BTreeMap<String, BTreeMap<String, Described>>;
+
+/// A file of descriptions. It is read when a tool of a server is called.
+pub struct ToolMemory {
+    file: PathBuf,
+    kept: Mutex<Option<Kept>>,
+}
+
+impl ToolMemory {
+    pub fn new(state: &Path) -> Self {
+        Self {
+            file: state.join("mcp-tools.json"),
+            kept: Mutex::new(None),
+        }
+    }
+
+    fn load(&self) -> anyhow::Result<Kept> {
+        match std::fs::read(&self.file) {
+            Ok(bytes) => serde_json::from_slice(&bytes).context("it is damaged"),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Kept::new()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Option<Kept>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds one description to what is in the file now: other sessions write there too.
+    fn add(&self, key: &ToolKey, described: &Described) -> anyhow::Result<Kept> {
+        make_folder(&self.file)?;
+        let lock = self.file.with_extension("lock");
+        let lock = std::fs::OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(lock)?;
+        flock(&lock, FlockOperation::LockExclusive)?;
+        // A file that cannot be read holds nothing that could be kept.
+        let mut kept = self.load().unwrap_or_default();
+        let tools = kept.entry(place(key)).or_default();
+        tools.insert(key.tool.clone(), described.clone());
+        replace(&self.file, &serde_json::to_vec(&kept)?)?;
+        Ok(kept)
+    }
+}
+
+fn place(key: &ToolKey) -> String {
+    format!("{}:{}", key.scope.word(), key.server)
+}
+
+impl Memory for ToolMemory {
+    fn recall(&self, key: &ToolKey) -> Option<Described> {
+        let mut kept = self.kept();
+        if kept.is_none() {
+            match self.load() {
+                Ok(loaded) => *kept = Some(loaded),
+                Err(error) => {
+                    let file = self.file.display().to_string();
+                    tracing::warn!(file, %error, "what is known of MCP tools cannot be read");
+                    // Nothing is known, so everything has changed.
+                    let nothing = String::new();
+                    return Some(Described {
+                        description: nothing.clone(),
+                        schema: nothing.clone(),
+                        hints: nothing,
+                    });
+                }
+            }
+        }
+        kept.as_ref()?.get(&place(key))?.get(&key.tool).cloned()
+    }
+
+    fn remember(&self, key: &ToolKey, described: &Described) {
+        let mut kept = self.kept();
+        let known = kept.as_ref().and_then(|kept| kept.get(&place(key)));
+        if known.and_then(|tools| tools.get(&key.tool)) == Some(described) {
+            return;
+        }
+        match self.add(key, described) {
+            Ok(now) => *kept = Some(now),
+            Err(error) => {
+                let file = self.file.display().to_string();
+                tracing::warn!(file, %error, "what is known of MCP tools cannot be kept");
+            }
+        }
+    }
+}
+
+fn make_folder(file: &Path) -> anyhow::Result<()> {
+    let folder = file.parent().context("it lies in no folder")?;
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true).mode(0o700).create(folder)?;
+    Ok(())
+}
+
+/// Writes a file of our own in one step.
+pub fn replace(file: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let about = || file.display().to_string();
+    make_folder(file).with_context(about)?;
+    let temporary = file.with_extension(format!("{}.new", std::process::id()));
+    let write = || -> std::io::Result<()> {
+        let mut options = std::fs::OpenOptions::new();
+        let mut out = options
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(&temporary)?;
+        out.write_all(bytes)?;
+        out.sync_all()?;
+        std::fs::rename(&temporary, file)
+    };
+    write().with_context(about)
+}
+
+#[cfg(test)]
+mod tests {
+    use toolbay_mcp::client::config::Scope;
+
+    use super::*;
+
+    fn key(scope: Scope, tool: &str) -> ToolKey {
+        ToolKey {
+            scope,
+            server: "s".into(),
+            tool: tool.into(),
+        }
+    }
+
+    fn described(text: &str) -> Described {
+        Described {
+            description: text.into(),
+            schema: "{}".into(),
+            hints: String::new(),
+        }
+    }
+
+    #[test]
+    fn two_sessions_remember_together_and_scopes_apart() {
+        let state = tempfile::tempdir().unwrap();
+        let (one, two) = (ToolMemory::new(state.path()), ToolMemory::new(state.path()));
+        assert_eq!(one.recall(&key(Scope::User, "a")), None);
+        one.remember(&key(Scope::User, "a"), &described("1"));
+        two.remember(&key(Scope::User, "b"), &described("2"));
+        let later = ToolMemory::new(state.path());
+        assert_eq!(later.recall(&key(Scope::User, "a")), Some(described("1")));
+        assert_eq!(later.recall(&key(Scope::User, "b")), Some(described("2")));
+        assert_eq!(later.recall(&key(Scope::Project, "a")), None);
+    }
+
+    #[test]
+    fn a_damaged_file_means_that_everything_is_asked_about() {
+        let state = tempfile::tempdir().unwrap();
+        std::fs::write(state.path().join("mcp-tools.json"), "{").unwrap();
+        let memory = ToolMemory::new(state.path());
+        let recalled = memory.recall(&key(Scope::User, "a")).unwrap();
+        assert!(recalled.difference(&described("x")).is_some());
+        memory.remember(&key(Scope::User, "a"), &described("x"));
+        assert_eq!(memory.recall(&key(Scope::User, "a")), Some(described("x")));
+    }
+}

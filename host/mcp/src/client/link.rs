@@ -1,0 +1,260 @@
+//! One connection to a server: how it is made, what is asked over it, how it ends.
+
+mod open;
+mod process;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::RoleClient;
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotification,
+    CancelledNotificationParam, ClientRequest, InputRequest, InputRequiredResult, InputResponses,
+    JsonObject, RequestId, ServerResult,
+};
+use rmcp::service::{Peer, PeerRequestOptions, RunningService, ServiceError};
+use toolbay_contract::{KillSwitch, ProgressSink};
+
+use self::process::{Tail, Tasks};
+use super::bounds;
+use super::handler::{Handler, Shared};
+use super::wire::{Trouble, WireError, excerpt};
+
+pub(super) use self::open::{Means, OpenError};
+
+/// Why a call has no result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum CallError {
+    Killed,
+    TimedOut(Duration),
+    /// The connection is gone.
+    Gone(String),
+    NeedsAuth(String),
+    /// The server says no.
+    Refused(String),
+}
+
+/// What a call needs beside its input.
+pub(super) struct Conversation<'a> {
+    pub(super) call_id: &'a str,
+    pub(super) progress: ProgressSink,
+    pub(super) kill: &'a KillSwitch,
+    pub(super) timeout: Duration,
+}
+
+/// A connection.
+pub(super) struct Link {
+    running: RunningService<RoleClient, Handler>,
+    pub(super) shared: Arc<Shared>,
+    trouble: Trouble,
+    /// Of a process: its last words, and what ends with this.
+    errors: Arc<Tail>,
+    _tasks: Tasks,
+}
+
+impl Link {
+    pub(super) fn peer(&self) -> &Peer<RoleClient> {
+        self.running.peer()
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.running.peer().is_transport_closed()
+    }
+
+    /// Whether the server tells of news only to those who subscribe.
+    pub(super) fn is_modern(&self) -> bool {
+        let info = self.peer().peer_info();
+        info.is_some_and(|info| !info.protocol_version.has_initialize())
+    }
+
+    /// The protocol, and who the server says it is.
+    pub(super) fn identity(&self) -> (String, Option<String>) {
+        let Some(info) = self.peer().peer_info() else {
+            return (String::new(), None);
+        };
+        let who = info.server_info.as_ref();
+        let who = who.map(|who| super::text::clean(&format!("{} {}", who.name, who.version), 100));
+        (info.protocol_version.to_string(), who)
+    }
+
+    /// Why the connection ended, as far as anybody knows.
+    pub(super) async fn why_gone(&self) -> String {
+        // How the process ended is known a moment after its output did.
+        for _ in 0..20 {
+            if self.trouble.told().is_some() {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        let told = self.trouble.told();
+        let told = told.unwrap_or_else(|| "the connection was closed".into());
+        self.errors.after(told)
+    }
+
+    /// Calls a tool. Whoever drops this, or throws the switch, tells the server so.
+    pub(super) async fn call(
+        &self,
+        tool: &str,
+        arguments: JsonObject,
+        with: &Conversation<'_>,
+    ) -> Result<CallToolResult, CallError> {
+        let mut params = CallToolRequestParams::new(tool.to_owned());
+        params.arguments = Some(arguments);
+        for _ in 0..bounds::ROUNDS {
+            let request = CallToolRequest::new(params.clone());
+            let request = ClientRequest::CallToolRequest(request);
+            match self.ask(request, with).await? {
+                ServerResult::CallToolResult(result) => return Ok(result),
+                ServerResult::InputRequiredResult(wanted) => {
+                    params.request_state = wanted.request_state.clone();
+                    params.input_responses = Some(self.inputs(wanted, with.kill).await?);
+                }
+                _ => {
+                    let text = "it answered with something else than a result";
+                    return Err(CallError::Refused(text.into()));
+                }
+            }
+        }
+        let text = "it asks for more and more input and never answers";
+        Err(CallError::Refused(text.into()))
+    }
+
+    /// Sends a request and waits for its answer.
+    pub(super) async fn ask(
+        &self,
+        request: ClientRequest,
+        with: &Conversation<'_>,
+    ) -> Result<ServerResult, CallError> {
+        let options = PeerRequestOptions::with_timeout(with.timeout)
+            .reset_timeout_on_progress()
+            .with_max_total_timeout(bounds::LONGEST_CALL.max(with.timeout));
+        let sending = self.peer().send_cancellable_request(request, options);
+        let handle = tokio::select! {
+            handle = sending => match handle {
+                Ok(handle) => handle,
+                Err(error) => return Err(self.broken(error).await),
+            },
+            () = with.kill.thrown() => return Err(CallError::Killed),
+        };
+        let token = handle.progress_token.clone();
+        let sink = with.progress.clone();
+        let _following = self.shared.follow(token, with.call_id, sink);
+        let mut withdrawal = Withdrawal {
+            peer: self.peer().clone(),
+            id: Some(handle.id.clone()),
+        };
+        let answered = tokio::select! {
+            answered = handle.await_response() => answered,
+            () = with.kill.thrown() => return Err(CallError::Killed),
+        };
+        withdrawal.id = None;
+        match answered {
+            Ok(result) => Ok(result),
+            Err(error) => Err(self.broken(error).await),
+        }
+    }
+
+    async fn broken(&self, error: ServiceError) -> CallError {
+        match error {
+            ServiceError::McpError(error) => {
+                let code = error.code.0;
+                let text = super::text::clean(&error.message, 2_000);
+                CallError::Refused(format!("{text} (error {code})"))
+            }
+            ServiceError::Timeout { timeout } => CallError::TimedOut(timeout),
+            ServiceError::TransportSend(error) => {
+                let text = causes(&*error.error);
+                match needs_auth(&*error.error) {
+                    true => CallError::NeedsAuth(text),
+                    false => CallError::Gone(text),
+                }
+            }
+            ServiceError::Cancelled { .. } => CallError::Killed,
+            ServiceError::TransportClosed => CallError::Gone(self.why_gone().await),
+            error => CallError::Refused(error.to_string()),
+        }
+    }
+
+    /// Answers what a server wants to know before it answers.
+    async fn inputs(
+        &self,
+        wanted: InputRequiredResult,
+        kill: &KillSwitch,
+    ) -> Result<InputResponses, CallError> {
+        let mut responses = InputResponses::new();
+        let requests = wanted.input_requests.unwrap_or_default();
+        for (key, request) in requests.into_iter().take(bounds::QUESTIONS) {
+            let value = match request {
+                InputRequest::Elicitation(request) => {
+                    let answered = tokio::select! {
+                        answered = self.shared.elicit(request.params) => answered,
+                        () = kill.thrown() => return Err(CallError::Killed),
+                    };
+                    serde_json::to_value(answered)
+                }
+                #[allow(deprecated)]
+                InputRequest::ListRoots(_) => serde_json::to_value(self.shared.roots_result()),
+                _ => {
+                    let text = "it wants to use the model, which is not lent to servers";
+                    return Err(CallError::Refused(text.into()));
+                }
+            };
+            let value = value.map_err(|error| CallError::Refused(error.to_string()))?;
+            responses.insert(key, value);
+        }
+        Ok(responses)
+    }
+}
+
+/// An error with what is behind it: the outermost says the least.
+fn causes(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut texts: Vec<String> = vec![error.to_string()];
+    let mut source = error.source();
+    while let Some(inner) = source {
+        let text = inner.to_string();
+        if !texts.iter().any(|known| known.contains(&text)) {
+            texts.push(text);
+        }
+        source = inner.source();
+    }
+    excerpt(texts.join(": ").as_bytes(), 500)
+}
+
+fn needs_auth(error: &(dyn std::error::Error + 'static)) -> bool {
+    use rmcp::transport::streamable_http_client::{AuthRequiredError, InsufficientScopeError};
+
+    let mut next = Some(error);
+    while let Some(error) = next {
+        let wire = error.downcast_ref::<WireError>();
+        if error.is::<AuthRequiredError>()
+            || error.is::<InsufficientScopeError>()
+            || matches!(wire, Some(WireError::NeedsAuth(_)))
+        {
+            return true;
+        }
+        next = error.source();
+    }
+    false
+}
+
+/// Tells a server that nobody waits any more, unless it has answered.
+struct Withdrawal {
+    peer: Peer<RoleClient>,
+    id: Option<RequestId>,
+}
+
+impl Drop for Withdrawal {
+    fn drop(&mut self) {
+        let (Some(id), Ok(runtime)) = (self.id.take(), tokio::runtime::Handle::try_current())
+        else {
+            return;
+        };
+        let peer = self.peer.clone();
+        runtime.spawn(async move {
+            let params = CancelledNotificationParam::new(Some(id), Some("cancelled".into()));
+            let notification = CancelledNotification::new(params);
+            // A server that is gone needs no word.
+            let _ = peer.send_notification(notification.into()).await;
+        });
+    }
+}

@@ -1,0 +1,248 @@
+//! How a connection is made.
+
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use rmcp::model::ProtocolVersion;
+use rmcp::service::{ClientInitializeError, ClientLifecycleMode};
+use rmcp::transport::Transport;
+use rmcp::{ClientServiceExt, RoleClient};
+use toolbay_contract::BoxFuture;
+
+use super::process::{Tail, Tasks};
+use super::{Link, causes};
+use crate::client::asking::Asker;
+use crate::client::bounds;
+use crate::client::config::{LinkConfig, ServerConfig};
+use crate::client::handler::{Handler, Shared};
+use crate::client::launch::{Instance, Launcher};
+use crate::client::wire::{
+    BoundedClient, Guarded, LegacySse, Lines, Trouble, WebSocket, WireError, excerpt, streamable,
+};
+
+/// What connections of a session are made with.
+pub(in crate::client) struct Means {
+    pub(in crate::client) launcher: Arc<dyn Launcher>,
+    pub(in crate::client) asker: Option<Arc<dyn Asker>>,
+    /// The folders that servers are told of.
+    pub(in crate::client) roots: Vec<PathBuf>,
+    http: OnceLock<BoundedClient>,
+}
+
+impl Means {
+    pub(in crate::client) fn new(
+        launcher: Arc<dyn Launcher>,
+        asker: Option<Arc<dyn Asker>>,
+        roots: Vec<PathBuf>,
+    ) -> Self {
+        Self {
+            launcher,
+            asker,
+            roots,
+            http: OnceLock::new(),
+        }
+    }
+
+    /// Made when the first server needs it: it reads the certificates of the machine.
+    fn http(&self) -> Result<BoundedClient, OpenError> {
+        if let Some(client) = self.http.get() {
+            return Ok(client.clone());
+        }
+        let client = BoundedClient::new().map_err(OpenError::Failed)?;
+        Ok(self.http.get_or_init(|| client).clone())
+    }
+}
+
+/// Why there is no connection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::client) enum OpenError {
+    NeedsAuth(String),
+    Failed(String),
+}
+
+impl Link {
+    /// Connects, within the time that a server has for it.
+    pub(in crate::client) async fn open(
+        config: Arc<ServerConfig>,
+        means: Arc<Means>,
+        instance: Instance,
+    ) -> Result<Self, OpenError> {
+        let modern = Self::open_as(config.clone(), means.clone(), instance, Era::Any);
+        let opened = tokio::time::timeout(bounds::CONNECT, modern).await;
+        let late = || {
+            let limit = bounds::CONNECT.as_secs();
+            OpenError::Failed(format!("it did not answer within {limit} s"))
+        };
+        match opened.map_err(|_| late())? {
+            // Some old servers end at the first request that they do not know.
+            Err(Unopened::Closed(_)) if matches!(config.link, LinkConfig::Stdio(_)) => {
+                let old = Self::open_as(config.clone(), means.clone(), instance, Era::Old);
+                let opened = tokio::time::timeout(bounds::CONNECT, old).await;
+                opened.map_err(|_| late())?.map_err(OpenError::from)
+            }
+            opened => opened.map_err(OpenError::from),
+        }
+    }
+
+    async fn open_as(
+        config: Arc<ServerConfig>,
+        means: Arc<Means>,
+        instance: Instance,
+        era: Era,
+    ) -> Result<Self, Unopened> {
+        let roots = match &config.link {
+            LinkConfig::Stdio(stdio) => stdio.sandbox.roots.clone(),
+            _ => None,
+        };
+        let roots = roots.unwrap_or_else(|| means.roots.clone());
+        let mut opening = Opening {
+            shared: Arc::new(Shared::new(&config.name, roots, means.asker.clone())),
+            trouble: Trouble::default(),
+            errors: Arc::default(),
+            tasks: Tasks::default(),
+        };
+        let trouble = opening.trouble.clone();
+        match &config.link {
+            LinkConfig::Stdio(stdio) => {
+                let launched = means.launcher.launch(&config.name, stdio, instance).await;
+                let launched = launched
+                    .map_err(|error| Unopened::Failed(format!("it does not start: {error}")))?;
+                let (life, errors) = (launched.life, opening.errors.clone());
+                let ended = trouble.clone();
+                opening.tasks.spawn(async move { ended.note(life.await) });
+                opening.tasks.spawn(errors.read(launched.errors));
+                let lines = Lines::new(launched.output, launched.input, trouble);
+                opening.greet(lines, era).await
+            }
+            LinkConfig::InProcess(opener) => {
+                let (read, write) = tokio::io::split((opener.0)());
+                opening.greet(Lines::new(read, write, trouble), era).await
+            }
+            LinkConfig::Http(url) => {
+                let client = means.http().map_err(Unopened::from)?;
+                opening.greet(streamable(client, url), era).await
+            }
+            LinkConfig::Sse(url) => {
+                let client = means.http().map_err(Unopened::from)?;
+                let opened = LegacySse::open(client, url, trouble).await;
+                opening.greet(opened?, Era::Old).await
+            }
+            LinkConfig::WebSocket(url) => {
+                let opened = WebSocket::open(url, trouble).await;
+                opening.greet(opened?, era).await
+            }
+        }
+    }
+}
+
+/// Which protocols are tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Era {
+    Any,
+    Old,
+}
+
+/// Why a connection was not made, as long as it matters how.
+enum Unopened {
+    NeedsAuth(String),
+    Closed(String),
+    Failed(String),
+}
+
+impl From<Unopened> for OpenError {
+    fn from(why: Unopened) -> Self {
+        match why {
+            Unopened::NeedsAuth(text) => Self::NeedsAuth(text),
+            Unopened::Closed(text) | Unopened::Failed(text) => Self::Failed(text),
+        }
+    }
+}
+
+impl From<OpenError> for Unopened {
+    fn from(error: OpenError) -> Self {
+        match error {
+            OpenError::NeedsAuth(text) => Self::NeedsAuth(text),
+            OpenError::Failed(text) => Self::Failed(text),
+        }
+    }
+}
+
+impl From<WireError> for Unopened {
+    fn from(error: WireError) -> Self {
+        match &error {
+            WireError::NeedsAuth(_) => Self::NeedsAuth(error.to_string()),
+            WireError::Status(_) | WireError::Io(_) | WireError::Other(_) => {
+                Self::Failed(error.to_string())
+            }
+        }
+    }
+}
+
+struct Opening {
+    shared: Arc<Shared>,
+    trouble: Trouble,
+    errors: Arc<Tail>,
+    tasks: Tasks,
+}
+
+impl Opening {
+    /// Agrees on a protocol. In a box, or the compiler does not see that it can be sent.
+    fn greet<T>(self, transport: T, era: Era) -> BoxFuture<'static, Result<Link, Unopened>>
+    where
+        T: Transport<RoleClient> + 'static,
+    {
+        Box::pin(self.greeted(transport, era))
+    }
+
+    async fn greeted<T>(self, transport: T, era: Era) -> Result<Link, Unopened>
+    where
+        T: Transport<RoleClient> + 'static,
+    {
+        let lifecycle = match era {
+            Era::Old => ClientLifecycleMode::Initialize,
+            Era::Any => ClientLifecycleMode::Auto {
+                preferred_versions: vec![ProtocolVersion::LATEST],
+                legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
+            },
+        };
+        let guarded = Guarded::new(transport, self.trouble.clone());
+        let handler = Handler(self.shared.clone());
+        match handler.serve_with_lifecycle(guarded, lifecycle).await {
+            Ok(running) => Ok(Link {
+                running,
+                shared: self.shared,
+                trouble: self.trouble,
+                errors: self.errors,
+                _tasks: self.tasks,
+            }),
+            Err(error) => Err(self.explain(error).await),
+        }
+    }
+
+    async fn explain(self, error: ClientInitializeError) -> Unopened {
+        if error.is_authorization_required() {
+            return Unopened::NeedsAuth("it wants to know who asks; log in first".into());
+        }
+        let is_closed = matches!(error, ClientInitializeError::ConnectionClosed(_));
+        for _ in 0..20 {
+            if !is_closed || self.trouble.told().is_some() {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        let text = match (&error, self.trouble.told()) {
+            (_, Some(told)) => told,
+            (ClientInitializeError::ConnectionClosed(_), None) => {
+                "it closed the connection before it answered".into()
+            }
+            (ClientInitializeError::TransportError { error, .. }, None) => causes(&*error.error),
+            (error, None) => excerpt(error.to_string().as_bytes(), 500),
+        };
+        let text = self.errors.after(text);
+        match is_closed {
+            true => Unopened::Closed(text),
+            false => Unopened::Failed(text),
+        }
+    }
+}
