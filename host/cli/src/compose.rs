@@ -202,6 +202,7 @@ impl Bay {
                     wishes.ask_user.clone(),
                 ))),
                 roots: roots.clone(),
+                keyring: Some(servers::keyring(&places, &cwd)),
             },
         );
         let servers = Arc::new(servers);

@@ -16,6 +16,7 @@ use rmcp::service::{Peer, PeerRequestOptions, RunningService, ServiceError};
 use toolbay_contract::{KillSwitch, ProgressSink};
 
 use self::process::{Tail, Tasks};
+use super::auth::Keys;
 use super::bounds;
 use super::handler::{Handler, Shared};
 use super::wire::{Trouble, WireError, excerpt};
@@ -49,6 +50,8 @@ pub(super) struct Link {
     trouble: Trouble,
     /// Of a process: its last words, and what ends with this.
     errors: Arc<Tail>,
+    /// Of a server that may want to know who asks.
+    keys: Option<Arc<Keys>>,
     _tasks: Tasks,
 }
 
@@ -164,9 +167,11 @@ impl Link {
             ServiceError::Timeout { timeout } => CallError::TimedOut(timeout),
             ServiceError::TransportSend(error) => {
                 let text = causes(&*error.error);
-                match needs_auth(&*error.error) {
-                    true => CallError::NeedsAuth(text),
-                    false => CallError::Gone(text),
+                let keys = self.keys.as_deref();
+                match keys.and_then(|keys| wanted(self.shared.server(), keys)) {
+                    Some(wanted) => CallError::NeedsAuth(wanted),
+                    None if needs_auth(&*error.error) => CallError::NeedsAuth(text),
+                    None => CallError::Gone(text),
                 }
             }
             ServiceError::Cancelled { .. } => CallError::Killed,
@@ -204,6 +209,12 @@ impl Link {
         }
         Ok(responses)
     }
+}
+
+/// What a server wants before it goes on, if it refused the last request.
+fn wanted(server: &str, keys: &Keys) -> Option<String> {
+    let need = keys.need()?;
+    Some(format!("{need}: `toolbay mcp login {server}`"))
 }
 
 /// An error with what is behind it: the outermost says the least.

@@ -11,11 +11,13 @@ use rmcp::{ClientServiceExt, RoleClient};
 use toolbay_contract::BoxFuture;
 
 use super::process::{Tail, Tasks};
-use super::{Link, causes};
+use super::{Link, causes, wanted};
 use crate::client::asking::Asker;
+use crate::client::auth::{AuthorizedClient, Keys};
 use crate::client::bounds;
 use crate::client::config::{LinkConfig, ServerConfig};
 use crate::client::handler::{Handler, Shared};
+use crate::client::keyring::Keyring;
 use crate::client::launch::{Instance, Launcher};
 use crate::client::wire::{
     BoundedClient, Guarded, LegacySse, Lines, Trouble, WebSocket, WireError, excerpt, streamable,
@@ -27,6 +29,7 @@ pub(in crate::client) struct Means {
     pub(in crate::client) asker: Option<Arc<dyn Asker>>,
     /// The folders that servers are told of.
     pub(in crate::client) roots: Vec<PathBuf>,
+    keyring: Option<Keyring>,
     http: OnceLock<BoundedClient>,
 }
 
@@ -35,12 +38,21 @@ impl Means {
         launcher: Arc<dyn Launcher>,
         asker: Option<Arc<dyn Asker>>,
         roots: Vec<PathBuf>,
+        keyring: Option<Keyring>,
     ) -> Self {
         Self {
             launcher,
             asker,
             roots,
+            keyring,
             http: OnceLock::new(),
+        }
+    }
+
+    fn keys(&self, config: &ServerConfig) -> Result<Option<Arc<Keys>>, Unopened> {
+        match &self.keyring {
+            Some(keyring) => keyring.keys(config).map_err(Unopened::Failed),
+            None => Ok(None),
         }
     }
 
@@ -101,6 +113,7 @@ impl Link {
             trouble: Trouble::default(),
             errors: Arc::default(),
             tasks: Tasks::default(),
+            keys: None,
         };
         let trouble = opening.trouble.clone();
         match &config.link {
@@ -121,12 +134,20 @@ impl Link {
             }
             LinkConfig::Http(url) => {
                 let client = means.http().map_err(Unopened::from)?;
+                let Some(keys) = means.keys(&config)? else {
+                    return opening.greet(streamable(client, url), era).await;
+                };
+                opening.keys = Some(keys.clone());
+                let client = AuthorizedClient::new(client, keys);
                 opening.greet(streamable(client, url), era).await
             }
             LinkConfig::Sse(url) => {
                 let client = means.http().map_err(Unopened::from)?;
-                let opened = LegacySse::open(client, url, trouble).await;
-                opening.greet(opened?, Era::Old).await
+                let keys = means.keys(&config)?;
+                let opened = LegacySse::open(client, url, keys.clone(), trouble).await;
+                let opened = opened.map_err(|error| told(&config.name, error, keys.as_deref()))?;
+                opening.keys = keys;
+                opening.greet(opened, Era::Old).await
             }
             LinkConfig::WebSocket(url) => {
                 let opened = WebSocket::open(url, trouble).await;
@@ -184,6 +205,15 @@ struct Opening {
     trouble: Trouble,
     errors: Arc<Tail>,
     tasks: Tasks,
+    keys: Option<Arc<Keys>>,
+}
+
+/// Why a connection was not made, and what its server wants if that is known.
+fn told(name: &str, error: WireError, keys: Option<&Keys>) -> Unopened {
+    match keys.and_then(|keys| wanted(name, keys)) {
+        Some(wanted) => Unopened::NeedsAuth(wanted),
+        None => Unopened::from(error),
+    }
 }
 
 impl Opening {
@@ -214,6 +244,7 @@ impl Opening {
                 shared: self.shared,
                 trouble: self.trouble,
                 errors: self.errors,
+                keys: self.keys,
                 _tasks: self.tasks,
             }),
             Err(error) => Err(self.explain(error).await),
@@ -221,6 +252,11 @@ impl Opening {
     }
 
     async fn explain(self, error: ClientInitializeError) -> Unopened {
+        if let Some(keys) = &self.keys
+            && let Some(wanted) = wanted(self.shared.server(), keys)
+        {
+            return Unopened::NeedsAuth(wanted);
+        }
         if error.is_authorization_required() {
             return Unopened::NeedsAuth("it wants to know who asks; log in first".into());
         }
