@@ -1,4 +1,7 @@
-//! `toolbay mcp serve`: the tools for any agent that speaks MCP.
+//! `toolbay mcp`: our tools for any agent that speaks MCP, and the servers whose tools are ours.
+
+mod edit;
+mod look;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -15,6 +18,11 @@ use crate::session_file::{fresh, new_name};
 pub(super) async fn run(common: Common, command: McpCommand) -> anyhow::Result<ExitCode> {
     match command {
         McpCommand::Serve => serve(common).await,
+        McpCommand::Add(wanted) => edit::add(&common, wanted),
+        McpCommand::Remove { name, scope } => edit::remove(&common, &name, scope),
+        McpCommand::List => look::list(common).await,
+        McpCommand::Get { name } => look::get(common, &name).await,
+        McpCommand::Approve { name, yes } => edit::approve(&common, &name, yes),
     }
 }
 
