@@ -33,7 +33,13 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     (
         "mcp",
-        &["toolbay-contract", "toolbay-dispatch", "toolbay-sandbox"],
+        // The policy for tests alone: only it can make the permit of a call.
+        &[
+            "toolbay-contract",
+            "toolbay-dispatch",
+            "toolbay-policy",
+            "toolbay-sandbox",
+        ],
     ),
     ("agent", &["toolbay-contract", "toolbay-dispatch"]),
     (

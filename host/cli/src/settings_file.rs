@@ -4,6 +4,7 @@
 mod edit;
 mod jsonc;
 mod replace;
+mod servers;
 
 use std::path::{Path, PathBuf};
 
@@ -43,9 +44,44 @@ pub fn add_allow_rules(
     file: &Path,
     rules: &[String],
 ) -> anyhow::Result<Option<Change>> {
+    if scope == RuleScope::Session {
+        bail!("the rules of a session are kept in no file");
+    }
+    change(scope, file, |before| match before {
+        Some(text) => edit::with_rules(text, rules),
+        None => edit::new_file(rules).map(Some),
+    })
+}
+
+/// Adds an MCP server to a file, under the same care.
+pub fn add_server(
+    scope: RuleScope,
+    file: &Path,
+    name: &str,
+    server: &serde_json::Value,
+) -> anyhow::Result<Option<Change>> {
+    change(scope, file, |before| match before {
+        Some(text) => servers::with_server(text, name, server).map(Some),
+        None => servers::new_file(name, server).map(Some),
+    })
+}
+
+/// Takes an MCP server out of a file; nothing is answered if it is not there.
+pub fn remove_server(scope: RuleScope, file: &Path, name: &str) -> anyhow::Result<Option<Change>> {
+    change(scope, file, |before| match before {
+        Some(text) => servers::without_server(text, name),
+        None => Ok(None),
+    })
+}
+
+/// Edits a file in one step.
+fn change(
+    scope: RuleScope,
+    file: &Path,
+    edit: impl FnOnce(Option<&str>) -> anyhow::Result<Option<String>>,
+) -> anyhow::Result<Option<Change>> {
     let missing = match scope {
-        RuleScope::Session => bail!("the rules of a session are kept in no file"),
-        RuleScope::Local | RuleScope::User => Missing { mode: 0o600 },
+        RuleScope::Session | RuleScope::Local | RuleScope::User => Missing { mode: 0o600 },
         RuleScope::Project => Missing { mode: 0o644 },
     };
     let place = match scope {
@@ -57,11 +93,8 @@ pub fn add_allow_rules(
     let folder = Folder::of(file, place).with_context(whole)?;
     let lock = folder.lock().with_context(whole)?;
     let before = folder.read(MOST_BYTES).with_context(whole)?;
-    let text = match &before {
-        Some(before) => edit::with_rules(&before.text, rules).with_context(whole)?,
-        None => Some(edit::new_file(rules)?),
-    };
-    let Some(after) = text else {
+    let text = edit(before.as_ref().map(|before| before.text.as_str()));
+    let Some(after) = text.with_context(whole)? else {
         return Ok(None);
     };
     if after.len() as u64 > MOST_BYTES {

@@ -21,6 +21,8 @@ mod result;
 mod schema;
 mod servers;
 mod state;
+#[cfg(test)]
+mod tests;
 mod text;
 mod tool;
 mod wire;

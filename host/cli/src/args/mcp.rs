@@ -33,3 +33,17 @@ pub struct McpServe {
     #[arg(long = "allow-origin", value_name = "ORIGIN", requires = "http")]
     pub allow_origins: Vec<String>,
 }
+
+/// How to log in.
+#[derive(Debug, clap::Args)]
+pub struct McpLogin {
+    /// The server, by the name that `toolbay mcp list` shows
+    pub name: String,
+    /// Ask for this right as well; may be given several times
+    #[arg(long = "scope", value_name = "SCOPE")]
+    pub scopes: Vec<String>,
+    /// Only print the address. If the browser runs on another machine, paste the address that it
+    /// ends at, which begins with http://127.0.0.1
+    #[arg(long)]
+    pub no_browser: bool,
+}

@@ -44,7 +44,7 @@ pub(super) fn run(common: &Common, yes: bool, revoke: bool) -> anyhow::Result<Ex
             print_line(&harmless(text))?;
         }
     }
-    if !yes && !agrees()? {
+    if !yes && !agrees("Let these settings count, until they change?")? {
         return Ok(ExitCode::from(CALL_FAILED));
     }
     for (file, text) in &new {
@@ -55,13 +55,14 @@ pub(super) fn run(common: &Common, yes: bool, revoke: bool) -> anyhow::Result<Ex
     Ok(ExitCode::SUCCESS)
 }
 
-fn agrees() -> anyhow::Result<bool> {
+/// Asks the person at the terminal.
+pub(super) fn agrees(question: &str) -> anyhow::Result<bool> {
     use std::io::{BufRead, Write};
 
     if !somebody_is_there() {
         bail!("nobody is there to ask; look at the files, then pass --yes");
     }
-    eprint!("Let these settings count, until they change? [y/n] ");
+    eprint!("{question} [y/n] ");
     std::io::stderr().flush()?;
     let mut line = String::new();
     std::io::stdin().lock().read_line(&mut line)?;

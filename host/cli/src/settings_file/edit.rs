@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::jsonc::read_jsonc;
 
 /// What the program itself reads, and no more: a file that it would refuse is not touched.
-const READ: ParseOptions = ParseOptions {
+pub(super) const READ: ParseOptions = ParseOptions {
     allow_comments: true,
     allow_trailing_commas: true,
     allow_loose_object_property_names: false,
@@ -65,7 +65,7 @@ pub(super) fn with_rules(text: &str, rules: &[String]) -> anyhow::Result<Option<
     Ok(Some(edited))
 }
 
-fn value_of(text: &str) -> anyhow::Result<Value> {
+pub(super) fn value_of(text: &str) -> anyhow::Result<Value> {
     Ok(serde_json::from_str(&read_jsonc(text)?)?)
 }
 
@@ -97,7 +97,7 @@ fn missing(value: &mut Value, rules: &[String]) -> anyhow::Result<Vec<String>> {
     Ok(new)
 }
 
-fn added_object(parent: &CstObject, name: &str) -> anyhow::Result<CstObject> {
+pub(super) fn added_object(parent: &CstObject, name: &str) -> anyhow::Result<CstObject> {
     let added = parent.append(name, CstInputValue::Object(Vec::new()));
     let object = added.object_value().context("the object was not added")?;
     if is_spread(&parent.children()) {

@@ -1,0 +1,250 @@
+//! `toolbay mcp add|remove|approve`: which servers there are.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, bail, ensure};
+use serde_json::{Map, Value, json};
+use toolbay_dispatch::RuleScope;
+use toolbay_mcp::client::config::{RawServer, Scope};
+
+use crate::args::{Common, McpAdd, ServerKind, ServerScope};
+use crate::commands::trust::agrees;
+use crate::commands::{CALL_FAILED, print_json, print_line};
+use crate::compose::working_directory;
+use crate::places::{self, Places};
+use crate::servers::inventory::{PROJECT_FILE, entry_key, entry_text};
+use crate::settings::read_text;
+use crate::settings_file::{Change, add_server, remove_server, settings_file_of};
+use crate::style::Style;
+use crate::trust::Trust;
+use crate::view::harmless;
+
+/// Where a scope's servers are written.
+struct Target {
+    scope: ServerScope,
+    rule_scope: RuleScope,
+    file: PathBuf,
+}
+
+impl Target {
+    fn of(scope: ServerScope, cwd: &Path, places: &Places) -> anyhow::Result<Self> {
+        let rule_scope = match scope {
+            ServerScope::Local => RuleScope::Local,
+            ServerScope::Project => RuleScope::Project,
+            ServerScope::User => RuleScope::User,
+        };
+        let file = match scope {
+            ServerScope::Project => Some(cwd.join(PROJECT_FILE)),
+            ServerScope::Local | ServerScope::User => settings_file_of(rule_scope, cwd, places),
+        };
+        let file = file.context("there is no home folder to keep it in")?;
+        if scope == ServerScope::Project {
+            let is_link = file
+                .symlink_metadata()
+                .is_ok_and(|found| found.file_type().is_symlink());
+            ensure!(
+                !is_link,
+                "{} is a link; edit the file it leads to",
+                file.display()
+            );
+        }
+        Ok(Self {
+            scope,
+            rule_scope,
+            file,
+        })
+    }
+
+    /// The person has just written it, so it is seen; unless others had written there before.
+    fn trust(&self, change: &Change, name: &str, places: &Places) -> anyhow::Result<()> {
+        let mut trust = Trust::load(&places.state)?;
+        match self.scope {
+            ServerScope::User => return Ok(()),
+            ServerScope::Local => {
+                let before = change.before.as_deref();
+                if before.is_none_or(|before| trust.covers(&self.file, before)) {
+                    trust.add(&self.file, &change.after);
+                }
+            }
+            ServerScope::Project => {
+                if let Some(before) = &change.before
+                    && trust.covers(&self.file, before)
+                {
+                    trust.add(&self.file, &change.after);
+                }
+                let key = entry_key(&self.file, name);
+                match entry_text(&change.after, name) {
+                    Some(entry) => trust.add(&key, &entry),
+                    None => drop(trust.remove(&key)),
+                }
+            }
+        }
+        trust.save(&places.state)
+    }
+}
+
+pub(super) fn add(common: &Common, wanted: McpAdd) -> anyhow::Result<ExitCode> {
+    let places = Places::from_environment()?;
+    let cwd = working_directory(common)?;
+    let entry = entry(&wanted)?;
+    // What could not be used is not written.
+    let raw: RawServer = serde_json::from_value(entry.clone())?;
+    let scope = match wanted.scope {
+        ServerScope::Local => Scope::Local,
+        ServerScope::Project => Scope::Project,
+        ServerScope::User => Scope::User,
+    };
+    let any = |name: &str| Some(places::variable(name)?.to_string_lossy().into_owned());
+    let lenient = |name: &str| any(name).or(Some("x".into()));
+    raw.resolve(&wanted.name, scope, "the command line", &cwd, &lenient)?;
+    let target = Target::of(wanted.scope, &cwd, &places)?;
+    let change = add_server(target.rule_scope, &target.file, &wanted.name, &entry)?;
+    if let Some(change) = change {
+        target.trust(&change, &wanted.name, &places)?;
+    }
+    let file = target.file.display().to_string();
+    if common.json {
+        print_json(&json!({"added": wanted.name, "file": file}))?;
+    } else {
+        let name = harmless(&wanted.name);
+        print_line(&format!(
+            "added the MCP server {name} to {}",
+            harmless(&file)
+        ))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The entry as a file has it.
+fn entry(wanted: &McpAdd) -> anyhow::Result<Value> {
+    let is_url = matches!(wanted.place.as_slice(), [one] if one.contains("://"));
+    let kind = match wanted.transport {
+        Some(kind) => kind,
+        None if is_url => ServerKind::Http,
+        None => ServerKind::Stdio,
+    };
+    let mut entry = Map::new();
+    let word = match kind {
+        ServerKind::Stdio => "stdio",
+        ServerKind::Http => "http",
+        ServerKind::Sse => "sse",
+        ServerKind::Ws => "ws",
+    };
+    entry.insert("type".into(), word.into());
+    if kind == ServerKind::Stdio {
+        ensure!(
+            wanted.header.is_empty(),
+            "--header is for servers behind an address"
+        );
+        let (command, args) = wanted.place.split_first().context("a command")?;
+        entry.insert("command".into(), command.as_str().into());
+        if !args.is_empty() {
+            entry.insert("args".into(), json!(args));
+        }
+        if !wanted.env.is_empty() {
+            entry.insert("env".into(), pairs(&wanted.env, '=', "--env NAME=VALUE")?);
+        }
+        if !wanted.allow_hosts.is_empty() {
+            let sandbox = json!({"allowedHosts": wanted.allow_hosts});
+            entry.insert("sandbox".into(), sandbox);
+        }
+        return Ok(Value::Object(entry));
+    }
+    let [url] = wanted.place.as_slice() else {
+        bail!("a server behind an address has one address and no arguments");
+    };
+    ensure!(
+        wanted.env.is_empty() && wanted.allow_hosts.is_empty(),
+        "--env and --allow-host are for servers that are commands"
+    );
+    entry.insert("url".into(), url.as_str().into());
+    if !wanted.header.is_empty() {
+        entry.insert(
+            "headers".into(),
+            pairs(&wanted.header, ':', "--header 'NAME: VALUE'")?,
+        );
+    }
+    Ok(Value::Object(entry))
+}
+
+fn pairs(texts: &[String], between: char, form: &str) -> anyhow::Result<Value> {
+    let pair = |text: &String| {
+        let (name, value) = text
+            .split_once(between)
+            .with_context(|| format!("`{}` is not of the form {form}", shown(text)))?;
+        Ok((name.trim().to_owned(), Value::from(value.trim())))
+    };
+    let all: anyhow::Result<Map<String, Value>> = texts.iter().map(pair).collect();
+    all.map(Value::Object)
+}
+
+/// What may be a secret is not printed whole.
+fn shown(text: &str) -> String {
+    text.chars().take(8).chain("…".chars()).collect()
+}
+
+pub(super) fn remove(
+    common: &Common,
+    name: &str,
+    scope: Option<ServerScope>,
+) -> anyhow::Result<ExitCode> {
+    let places = Places::from_environment()?;
+    let cwd = working_directory(common)?;
+    let all = [ServerScope::Local, ServerScope::Project, ServerScope::User];
+    let mut files = Vec::new();
+    for scope in all
+        .into_iter()
+        .filter(|one| scope.is_none_or(|only| only == *one))
+    {
+        let target = match Target::of(scope, &cwd, &places) {
+            Ok(target) if target.file.exists() => target,
+            Ok(_) => continue,
+            Err(error) => return Err(error),
+        };
+        if let Some(change) = remove_server(target.rule_scope, &target.file, name)? {
+            target.trust(&change, name, &places)?;
+            files.push(target.file.display().to_string());
+        }
+    }
+    if files.is_empty() {
+        bail!("no file that you can change here has an MCP server `{name}`");
+    }
+    if common.json {
+        print_json(&json!({"removed": name, "files": files}))?;
+    } else {
+        let files = harmless(&files.join(", "));
+        print_line(&format!(
+            "removed the MCP server {} from {files}",
+            harmless(name)
+        ))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(super) fn approve(common: &Common, name: &str, yes: bool) -> anyhow::Result<ExitCode> {
+    let places = Places::from_environment()?;
+    let file = working_directory(common)?.join(PROJECT_FILE);
+    let Some(text) = read_text(&file)? else {
+        bail!("there is no {}", file.display());
+    };
+    let Some(entry) = entry_text(&text, name) else {
+        bail!("{} has no MCP server `{name}`", file.display());
+    };
+    if !common.json {
+        let style = Style::for_output();
+        let pretty: Value = serde_json::from_str(&entry)?;
+        print_line(&style.bold(&harmless(&format!("{name} in {}", file.display()))))?;
+        print_line(&harmless(&serde_json::to_string_pretty(&pretty)?))?;
+    }
+    if !yes && !agrees("Let this server be started, until its entry changes?")? {
+        return Ok(ExitCode::from(CALL_FAILED));
+    }
+    let mut trust = Trust::load(&places.state)?;
+    trust.add(&entry_key(&file, name), &entry);
+    trust.save(&places.state)?;
+    if common.json {
+        print_json(&json!({"approved": name}))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

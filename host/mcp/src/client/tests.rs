@@ -1,0 +1,7 @@
+//! Servers that behave and servers that do not, over streams of this program.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod attacks;
+mod calls;
+mod fake;
+mod network;
