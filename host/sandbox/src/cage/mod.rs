@@ -11,6 +11,7 @@ pub(crate) mod ground;
 pub(crate) mod guard;
 mod keeper;
 pub(crate) mod layout;
+pub(crate) mod leash;
 pub(crate) mod limits;
 mod line;
 pub(crate) mod plan;
@@ -28,6 +29,7 @@ pub use choose::{Offer, WhyNot, choose, offers};
 pub use environment::allowed;
 pub use ground::{PathError, Paths};
 pub use guard::GitAccess;
+pub use leash::{Bounds, Leash};
 pub use limits::Limits;
 pub use proxy::hosts::{Hosts, NoHost};
 

@@ -10,6 +10,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::environment;
 use super::layout;
+use super::leash::{Leash, Pace};
 use super::line::{Line, Word};
 use super::plan::{self, Network, Plan, Program, Report, Walls};
 use super::proxy::{self, Proxy};
@@ -32,17 +33,29 @@ impl Enclosure {
         command: &Command,
         sink: &mut (dyn FnMut(Stream, &[u8]) + Send),
     ) -> Result<Ended, CageError> {
-        let deadline = Instant::now() + command.limits.time;
+        self.run_held(command, &Leash::new(&command.limits), sink)
+            .await
+    }
+
+    /// The same by somebody who may change the bounds of time and output while it runs. Those of
+    /// the command itself do not count then.
+    pub async fn run_held(
+        &self,
+        command: &Command,
+        leash: &Leash,
+        sink: &mut (dyn FnMut(Stream, &[u8]) + Send),
+    ) -> Result<Ended, CageError> {
+        let started = Instant::now();
         let plan = self.plan(command)?;
         let frame = plan::frame(&plan).map_err(|error| CageError::Broken(error.to_string()))?;
         let mut running = self.start(&plan, command.streams)?;
         // A helper that is gone already is noticed below.
         let _ = running.line.send(&frame).await;
-        let end = running.watch(command, deadline, sink).await;
-        self.judge(end, command)
+        let end = running.watch(command, leash, started, sink).await;
+        self.judge(end)
     }
 
-    fn judge(&self, end: End, command: &Command) -> Result<Ended, CageError> {
+    fn judge(&self, end: End) -> Result<Ended, CageError> {
         let how = match (end.stopped, end.report) {
             (_, Some(Report::Failed(what))) => return Err(CageError::Broken(what)),
             (_, Some(Report::NotStarted(what))) => return Err(CageError::NotStarted(what)),
@@ -55,7 +68,7 @@ impl Enclosure {
         };
         Ok(Ended {
             how,
-            truncated: end.written > command.limits.output,
+            truncated: end.is_truncated,
             refused: end.refused,
             kind: self.cage.kind,
             strength: self.cage.strength(),
@@ -160,6 +173,7 @@ struct End {
     /// Why it was ended from here, if it was.
     stopped: Option<How>,
     written: u64,
+    is_truncated: bool,
 }
 
 impl Running {
@@ -168,18 +182,35 @@ impl Running {
     async fn watch(
         &mut self,
         command: &Command,
-        deadline: Instant,
+        leash: &Leash,
+        started: Instant,
         sink: &mut (dyn FnMut(Stream, &[u8]) + Send),
     ) -> End {
         let mut end = End::default();
         let mut is_open = true;
         let mut proxy = None;
-        let mut deadline = deadline;
+        let mut bounds = leash.follow();
+        let mut now = *bounds.borrow_and_update();
+        let mut deadline = started + now.time;
+        let mut pace = Pace::default();
         let (mut out, mut err) = (vec![0; CHUNK], vec![0; CHUNK]);
         while is_open || self.output.is_some() || self.errors.is_some() {
+            let wait = pace.wait();
             let piece = tokio::select! {
-                count = read(&mut self.output, &mut out) => Some((Stream::Output, count)),
-                count = read(&mut self.errors, &mut err) => Some((Stream::Errors, count)),
+                count = read(&mut self.output, &mut out), if wait.is_none() => {
+                    Some((Stream::Output, count))
+                }
+                count = read(&mut self.errors, &mut err), if wait.is_none() => {
+                    Some((Stream::Errors, count))
+                }
+                () = sleep_until(wait.unwrap_or(started)), if wait.is_some() => None,
+                Ok(()) = bounds.changed() => {
+                    now = *bounds.borrow_and_update();
+                    if end.stopped.is_none() {
+                        deadline = started + now.time;
+                    }
+                    None
+                }
                 word = self.line.next(), if is_open => {
                     match word {
                         Word::Report(Report::Refused(what)) => end.refused.push(what),
@@ -216,7 +247,8 @@ impl Running {
                 }
                 continue;
             }
-            let room = command.limits.output.saturating_sub(end.written);
+            pace.took(count, now.pace);
+            let room = now.output.saturating_sub(end.written);
             let kept = count.min(usize::try_from(room).unwrap_or(usize::MAX));
             end.written += count as u64;
             let piece = match stream {
@@ -226,7 +258,8 @@ impl Running {
             if kept > 0 {
                 sink(stream, piece);
             }
-            if end.written > command.limits.output + SPILL && end.stopped.is_none() {
+            end.is_truncated |= kept < count;
+            if end.written > now.output.saturating_add(SPILL) && end.stopped.is_none() {
                 end.stopped = Some(How::Flooded);
                 self.line.stop().await;
                 deadline = Instant::now() + LAST_BREATH;
