@@ -19,6 +19,8 @@ mod file_tools;
 mod guests;
 // Clients that speak MCP.
 mod mcp;
+// Commands without a cage.
+mod outside;
 // Who may allow what.
 mod policy;
 // Runs the program, for the tests above.
@@ -29,5 +31,7 @@ mod prompt;
 mod run;
 // Search results are those of ripgrep.
 mod search_differential;
+// Commands that go on without their call.
+mod tasks;
 // The README leads a plugin author to a working tool.
 mod template;

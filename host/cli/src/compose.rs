@@ -28,6 +28,8 @@ use crate::settings::{CommandLine, FileKeeper, Origins, Say, Settings, Stamps, o
 const SIMPLE: &str = "simple";
 /// Where results go that are too large for a model.
 const RESULTS: &str = "tool-results";
+/// Where the output of tasks in the background goes.
+const TASKS: &str = "task-output";
 
 /// A session, ready to run calls.
 pub struct Bay {
@@ -67,6 +69,8 @@ pub struct Wishes {
     pub ask_who_is_enabled: bool,
     /// The components that only the tour shows.
     pub demos: bool,
+    /// The session goes on after a call, so that a command may go on without it.
+    pub goes_on: bool,
 }
 
 impl Default for Wishes {
@@ -84,6 +88,7 @@ impl Default for Wishes {
             session_folder: None,
             ask_who_is_enabled: false,
             demos: false,
+            goes_on: false,
         }
     }
 }
@@ -123,6 +128,13 @@ impl Bay {
             }
             None => Results::in_memory(),
         };
+        let tasks = match tasks_folder(&wishes, &places) {
+            Some(folder) => {
+                closed.readable.push(real_path(&folder));
+                TaskTable::in_folder(folder)
+            }
+            None => TaskTable::default(),
+        };
         let keeper = FileKeeper::new(
             origins,
             (stamps, settings.clone()),
@@ -141,7 +153,7 @@ impl Bay {
             false => Events::default(),
         });
         let session = Arc::new(session);
-        let tasks = Arc::new(TaskTable::default());
+        let tasks = Arc::new(tasks);
         let caged = Caged::new(
             CageSetting {
                 roots: roots.clone(),
@@ -149,6 +161,7 @@ impl Bay {
                 own: vec![places.state.clone(), places.cache.clone()],
                 helper: Helper::ThisProgram,
                 sandbox: settings.sandbox.clone(),
+                move_after: settings.sandbox.patience().filter(|_| wishes.goes_on),
                 environment: variables(),
             },
             tasks.clone(),
@@ -194,6 +207,16 @@ impl Bay {
             problems,
         })
     }
+}
+
+/// Where the session keeps the output of its tasks; none for one without a name, which runs none.
+fn tasks_folder(wishes: &Wishes, places: &Places) -> Option<PathBuf> {
+    let session = match &wishes.session_folder {
+        Some(folder) => folder.clone(),
+        None if wishes.session_id.is_empty() => return None,
+        None => places.state.join("sessions").join(&wishes.session_id),
+    };
+    Some(session.join(TASKS))
 }
 
 /// What settings are made from.

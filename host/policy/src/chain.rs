@@ -14,6 +14,7 @@ use serde::Serialize;
 use crate::behavior::Behavior;
 use crate::claims::{HookWord, Opinion, Subject};
 use crate::decide::{Policy, Request, paths_of};
+use crate::outside::Leaving;
 use crate::paths::{ClosedBy, PathAccess};
 
 /// Who said it.
@@ -187,6 +188,11 @@ fn limits(policy: &Policy, request: &Request) -> Said {
             "{} is closed by `toolbay's own files`",
             path.display()
         ));
+    }
+    match policy.leaving(request) {
+        Leaving::No | Leaving::Named => {}
+        Leaving::Refused(why) => return deny(why.into()),
+        Leaving::Asks(why) => return Said::new(Stage::Limits, Behavior::Ask, why),
     }
     match request.study.always_asks() {
         Some(why) => {

@@ -17,6 +17,7 @@ wasmtime::component::bindgen!({
         "toolbay:host/shell.ended-in": trappable,
         "toolbay:host/shell.exit-meaning": trappable,
         "toolbay:host/search.type-names": trappable,
+        "toolbay:host/tasks.list": trappable,
         default: async | trappable,
     },
     exports: { default: async },

@@ -8,10 +8,10 @@ mod text;
 
 use serde::Deserialize;
 use serde_json::json;
-use toolbay_sdk::shell::{self, Command, Exit};
+use toolbay_sdk::shell::{self, Command, Exit, Moved, Ran};
 use toolbay_sdk::{
     ContextModifier, Guard, Info, Keep, OnError, OnInterrupt, Outcome, Prompt, Rejection, Render,
-    ResultLimit, Setting, SubjectKind, Tool, Verdict, View,
+    ResultLimit, Setting, SubjectKind, Tool, View, tasks,
 };
 
 /// Longest time that a command may take, in milliseconds.
@@ -58,7 +58,10 @@ impl Tool for Bash {
         .keep(Keep::End)
         .on_interrupt(OnInterrupt::Cancel)
         .on_error(OnError::CancelSiblings)
-        .annotations(&[("simple", "true")]);
+        .annotations(&[
+            ("simple", "true"),
+            ("unsandboxed", "/dangerously_disable_sandbox"),
+        ]);
 
     fn is_read_only(input: &Input) -> bool {
         input.only_reads()
@@ -71,13 +74,54 @@ impl Tool for Bash {
     fn call(input: Input) -> toolbay_sdk::Result {
         if input.run_in_background {
             let id = shell::run_in_background(&input.command())?;
-            let said = format!("Started in the background as {id}. It ends with the session.");
-            let structured = json!({"background_task_id": id});
+            let file = file_of(&id);
+            let said = format!(
+                "Started in the background as {id}. It ends with the session. {}",
+                how_to_read(&id, file.as_deref())
+            );
+            let structured = json!({"background_task_id": id, "output_file": file});
             return Ok(Outcome::text(said).with_structured(&structured));
         }
-        let exit = shell::run(&input.command())?;
-        Ok(outcome(&input, &exit))
+        match shell::run_or_move(&input.command())? {
+            Ran::Ended(exit) => Ok(outcome(&input, &exit)),
+            Ran::Moved(moved) => Ok(moved_outcome(&moved)),
+        }
     }
+}
+
+/// Where the output of a task goes. That nobody knows is no reason to fail: the task runs.
+fn file_of(id: &str) -> Option<String> {
+    let mut all = tasks::list().ok()?.into_iter();
+    all.find(|task| task.id == id)?.file
+}
+
+fn how_to_read(id: &str, file: Option<&str>) -> String {
+    let reading = format!("TaskOutput with task_id {id} reads what it writes");
+    match file {
+        Some(file) => format!("{reading}; the newest of it is kept in {file}."),
+        None => format!("{reading}."),
+    }
+}
+
+/// A command that goes on without its call.
+fn moved_outcome(moved: &Moved) -> Outcome {
+    let output = text::plain(&moved.stdout);
+    let file = file_of(&moved.id);
+    let note = format!(
+        "[It takes long, so it goes on in the background as {}; nothing was interrupted. {}]",
+        moved.id,
+        how_to_read(&moved.id, file.as_deref())
+    );
+    let said = match output.trim_end() {
+        "" => note,
+        output => format!("{output}\n{note}"),
+    };
+    let structured = json!({
+        "background_task_id": moved.id,
+        "output": output,
+        "output_file": file,
+    });
+    Outcome::text(said).with_structured(&structured)
 }
 
 fn outcome(input: &Input, exit: &Exit) -> Outcome {
@@ -140,14 +184,6 @@ impl Guard for Bash {
             return Err(Rejection::new(2, "the command is empty"));
         }
         Ok(())
-    }
-
-    /// To leave the cage is a question for a person, whatever rules allow the command.
-    fn check_permissions(input: &Input) -> Verdict {
-        match input.dangerously_disable_sandbox {
-            true => Verdict::ask("it asks to run outside the cage"),
-            false => Verdict::passthrough(),
-        }
     }
 }
 

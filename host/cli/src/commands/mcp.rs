@@ -26,6 +26,7 @@ async fn serve(common: Common) -> anyhow::Result<ExitCode> {
         session_id: new_name()?,
         is_logged: true,
         ask_who_is_enabled: true,
+        goes_on: true,
         ..Wishes::default()
     };
     let bay = open_with(common, fresh()?, kill.clone(), wishes).await?;

@@ -54,6 +54,7 @@ pub(super) async fn run(common: Common, run: Run) -> anyhow::Result<ExitCode> {
             session_id: name.clone(),
             is_logged: true,
             ask_who_is_enabled: true,
+            goes_on: true,
             ..Wishes::default()
         },
     )
