@@ -17,6 +17,8 @@ mod cli;
 mod file_tools;
 // Components that misbehave, each in its own way.
 mod guests;
+// Nothing is left when the program is killed.
+mod killed;
 // Clients that speak MCP.
 mod mcp;
 // Commands without a cage.
