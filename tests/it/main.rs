@@ -33,6 +33,8 @@ mod prompt;
 mod run;
 // Search results are those of ripgrep.
 mod search_differential;
+// `sed -i` as an edit.
+mod sed_edit;
 // Commands that go on without their call.
 mod tasks;
 // The README leads a plugin author to a working tool.

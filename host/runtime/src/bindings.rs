@@ -14,6 +14,8 @@ wasmtime::component::bindgen!({
         "toolbay:host/session": trappable,
         "toolbay:host/tools": trappable,
         "toolbay:host/shell.inspect": trappable,
+        "toolbay:host/shell.edits": trappable,
+        "toolbay:host/shell.edited": trappable,
         "toolbay:host/shell.ended-in": trappable,
         "toolbay:host/shell.exit-meaning": trappable,
         "toolbay:host/search.type-names": trappable,

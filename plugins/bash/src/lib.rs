@@ -4,28 +4,35 @@
 //! of it, and a call that claims to only read runs where nothing can be written. Here output
 //! becomes text, and exit codes get their meaning.
 
+mod edit;
 mod text;
 
-use serde::Deserialize;
+use edit::Edit;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use toolbay_sdk::shell::{self, Command, Exit, Moved, Ran};
 use toolbay_sdk::{
     ContextModifier, Guard, Info, Keep, OnError, OnInterrupt, Outcome, Prompt, Rejection, Render,
-    ResultLimit, Setting, SubjectKind, Tool, View, tasks,
+    ResultLimit, Setting, SubjectKind, Tool, Verdict, View, tasks,
 };
 
 /// Longest time that a command may take, in milliseconds.
 const MOST_MS: u32 = 600_000;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Input {
     command: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     timeout: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<String>,
     #[serde(default)]
     run_in_background: bool,
     #[serde(default)]
     dangerously_disable_sandbox: bool,
+    /// Put there by the check before the call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    edit: Option<Edit>,
 }
 
 impl Input {
@@ -72,6 +79,9 @@ impl Tool for Bash {
     }
 
     fn call(input: Input) -> toolbay_sdk::Result {
+        if let Some(shown) = &input.edit {
+            return edit::write(&input, shown);
+        }
         if input.run_in_background {
             let id = shell::run_in_background(&input.command())?;
             let file = file_of(&id);
@@ -183,7 +193,26 @@ impl Guard for Bash {
         if input.command.trim().is_empty() {
             return Err(Rejection::new(2, "the command is empty"));
         }
+        if input.edit.is_some() && input.edit != edit::of(input) {
+            let why = "`edit` is made by the tool itself from the command; leave it out";
+            return Err(Rejection::new(3, why));
+        }
         Ok(())
+    }
+
+    /// A command that is an edit is asked about as one.
+    fn check_permissions(input: &Input) -> Verdict {
+        let mut verdict = Verdict::passthrough();
+        if input.edit.is_none()
+            && let Some(edit) = edit::of(input)
+        {
+            let shown = Input {
+                edit: Some(edit),
+                ..input.clone()
+            };
+            verdict.updated_input = serde_json::to_string(&shown).ok();
+        }
+        verdict
     }
 }
 
@@ -202,6 +231,9 @@ impl Prompt for Bash {
 
 impl Render for Bash {
     fn render_use(input: &Input) -> View {
+        if let Some(edit) = &input.edit {
+            return View::Diff(edit.diff.clone());
+        }
         let mut text = format!("$ {}", input.command);
         if let Some(description) = &input.description {
             text.push_str(&format!("\n# {description}"));
@@ -209,7 +241,10 @@ impl Render for Bash {
         View::Plain(text)
     }
 
-    fn render_result(_: &Input, outcome: &Outcome) -> View {
+    fn render_result(input: &Input, outcome: &Outcome) -> View {
+        if let Some(edit) = &input.edit {
+            return View::Diff(edit.diff.clone());
+        }
         View::Plain(outcome.plain_text())
     }
 

@@ -1,5 +1,6 @@
 //! `toolbay:host/shell`: commands of the operating system, in a cage.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -107,6 +108,19 @@ fn changes_nothing(script: &str) -> bool {
     toolbay_shell::inspect(script, &Place::anywhere()).read_only()
 }
 
+/// A file inside the roots that is no link and that commands may change, by its real path. What
+/// is protected in the cage is protected from what is done in a command's stead.
+fn plain_file(path: &Path, roots: &[PathBuf]) -> Option<PathBuf> {
+    if !path.symlink_metadata().ok()?.is_file() {
+        return None;
+    }
+    let real = path.canonicalize().ok()?;
+    let root = roots.iter().find(|root| real.starts_with(root))?;
+    let mut names = real.strip_prefix(root).ok()?.components();
+    let is_protected = names.any(|name| toolbay_sandbox::is_protected(name.as_os_str()));
+    (!is_protected).then_some(real)
+}
+
 impl Host for State {
     fn inspect(&mut self, script: String) -> wasmtime::Result<Report> {
         let report = toolbay_shell::inspect(&script, &Place::anywhere());
@@ -123,6 +137,20 @@ impl Host for State {
                 .collect(),
             prefix,
         })
+    }
+
+    fn edits(&mut self, script: String) -> wasmtime::Result<Option<String>> {
+        let found = self.environment.as_ref().and_then(|environment| {
+            let edit = toolbay_shell::in_place(&script)?;
+            let path = environment.working_directory.join(&edit.file);
+            plain_file(&path, &environment.roots)
+        });
+        Ok(found.and_then(|path| path.into_os_string().into_string().ok()))
+    }
+
+    fn edited(&mut self, script: String, content: String) -> wasmtime::Result<Option<String>> {
+        let edit = toolbay_shell::in_place(&script);
+        Ok(edit.and_then(|edit| edit.apply(&content)))
     }
 
     async fn run(&mut self, command: Command) -> wasmtime::Result<Result<Exit, HostError>> {
