@@ -89,6 +89,7 @@ fn cages(roots: &[PathBuf]) -> (Arc<dyn Shell>, Arc<dyn Tasks>) {
         own: Vec::new(),
         helper: Helper::At(crate::program()),
         sandbox: Sandbox::default(),
+        move_after: None,
         environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
     };
     (Arc::new(Caged::new(setting, tasks.clone())), tasks)

@@ -18,8 +18,12 @@ mod cli;
 mod file_tools;
 // Components that misbehave, each in its own way.
 mod guests;
+// Nothing is left when the program is killed.
+mod killed;
 // Clients that speak MCP.
 mod mcp;
+// Commands without a cage.
+mod outside;
 // Who may allow what.
 mod policy;
 // Runs the program, for the tests above.
@@ -30,5 +34,9 @@ mod prompt;
 mod run;
 // Search results are those of ripgrep.
 mod search_differential;
+// `sed -i` as an edit.
+mod sed_edit;
+// Commands that go on without their call.
+mod tasks;
 // The README leads a plugin author to a working tool.
 mod template;

@@ -6,7 +6,10 @@
 
 mod closed;
 mod git;
+mod job;
+mod output;
 mod refusals;
+mod runner;
 mod script;
 mod tasks;
 
@@ -16,24 +19,28 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::OnceCell;
-use toolbay_contract::{CommandExit, CommandRun, HostFailure, PowerFuture, Shell};
+use toolbay_contract::{CommandEnd, CommandExit, CommandRun, HostFailure, PowerFuture, Shell};
 use toolbay_sandbox::cage::{
-    self, Command, Demands, Enclosure, GitAccess, Hosts, How, Limits, Paths, Profile, Streams,
+    self, Bounds, Command, Demands, Enclosure, GitAccess, Hosts, Limits, Paths, Profile, Streams,
     Strength,
 };
+use toolbay_sandbox::process::Bare;
 
+pub use script::ShellKind;
 pub use tasks::TaskTable;
 pub use toolbay_sandbox::cage::Helper;
 
+use job::{End, Job, Listener};
+use runner::{Runner, meaning};
 use script::Script;
 
 /// What a command has unless it says otherwise, and at most.
 const USUAL_TIME: Duration = Duration::from_secs(120);
 const MOST_TIME: Duration = Duration::from_secs(600);
-/// A task in the background ends with its session; this is for one that nobody ends.
-const TASK_TIME: Duration = Duration::from_secs(24 * 3600);
 /// What is kept of a command's output. A result is cut to far less; the rest goes to a file.
 const MOST_OUTPUT: u64 = 8 << 20;
+/// How long a command may keep a session waiting that could go on meanwhile.
+pub const USUAL_PATIENCE: Duration = Duration::from_secs(15);
 
 /// What cages of a session are made from.
 #[derive(Debug, Clone)]
@@ -45,6 +52,8 @@ pub struct CageSetting {
     /// Who builds the walls.
     pub helper: Helper,
     pub sandbox: Sandbox,
+    /// After how long a command becomes a task; never in a session that ends with its call.
+    pub move_after: Option<Duration>,
     /// The variables of the host, of which commands see few.
     pub environment: Vec<(OsString, OsString)>,
 }
@@ -62,6 +71,19 @@ pub struct Sandbox {
     /// Hosts that commands may reach, unless they only read.
     pub allowed_hosts: Vec<String>,
     pub denied_hosts: Vec<String>,
+    /// After how long a command becomes a task, where settings say so; zero is never.
+    pub background_after: Option<Duration>,
+    pub shell: ShellKind,
+    /// The owner of the machine wants every command in a cage.
+    pub never_outside: bool,
+}
+
+impl Sandbox {
+    /// After how long a command becomes a task in a session that goes on after the call.
+    pub fn patience(&self) -> Option<Duration> {
+        let after = self.background_after.unwrap_or(USUAL_PATIENCE);
+        (!after.is_zero()).then_some(after)
+    }
 }
 
 /// Runs commands in cages.
@@ -91,23 +113,31 @@ impl Caged {
             .await
     }
 
-    /// The cage and the command for it.
+    /// The command, ready to run.
     async fn prepare(
         &self,
         run: &CommandRun,
-        time: Duration,
-    ) -> Result<(Enclosure, Command, Script), HostFailure> {
+        arguments: Vec<OsString>,
+    ) -> Result<Runner, HostFailure> {
+        self.check_shell()?;
+        let mut environment = cage::allowed(self.setting.environment.iter().cloned());
+        let folder = run
+            .cwd
+            .clone()
+            .unwrap_or_else(|| self.setting.roots[0].clone());
         if !run.sandboxed {
-            return Err(HostFailure::Denied(
-                "commands run in a cage only; change what the cage allows in the settings \
-                 (`sandbox`) instead"
-                    .into(),
-            ));
+            if run.read_only || self.setting.sandbox.never_outside {
+                return Err(HostFailure::Denied("it must run in a cage".into()));
+            }
+            let command = Bare {
+                arguments,
+                folder,
+                environment,
+            };
+            return Ok(Runner::Bare(command, self.enclosure.get().cloned()));
         }
         let enclosure = self.enclosure().await?;
         let enclosure = self.closing(enclosure, run).await?;
-        let script = Script::new(&run.script)?;
-        let mut environment = cage::allowed(self.setting.environment.iter().cloned());
         if run.read_only {
             let quiet = toolbay_shell::QUIET.iter();
             environment.extend(quiet.map(|(name, value)| (name.into(), value.into())));
@@ -118,25 +148,40 @@ impl Caged {
             false => GitAccess::ReadOnly,
         };
         let command = Command {
-            arguments: script.arguments(),
-            folder: run
-                .cwd
-                .clone()
-                .unwrap_or_else(|| self.setting.roots[0].clone()),
+            arguments,
+            folder,
             environment,
             profile: match run.read_only {
                 true => Profile::ReadOnly,
                 false => Profile::Workspace { git },
             },
             hosts: self.hosts(run.read_only)?,
-            limits: Limits {
-                time,
-                output: MOST_OUTPUT,
-                ..Limits::default()
-            },
+            // Those of time and output are held by whoever runs it.
+            limits: Limits::default(),
             streams: Streams::Together,
         };
-        Ok((enclosure, command, script))
+        Ok(Runner::Caged(enclosure, command))
+    }
+
+    /// A shell that settings want and that is not here is no reason to take another.
+    fn check_shell(&self) -> Result<(), HostFailure> {
+        let shell = self.setting.sandbox.shell;
+        let mut variables = self.setting.environment.iter();
+        let path = variables.rfind(|(name, _)| name == "PATH");
+        // Where the system looks without one.
+        let path = path.map_or("/usr/local/bin:/usr/bin:/bin".into(), |(_, value)| {
+            value.clone()
+        });
+        let is_there = std::env::split_paths(&path)
+            .any(|folder| folder.is_absolute() && folder.join(shell.program()).is_file());
+        match (shell, is_there) {
+            (ShellKind::Bash, _) | (ShellKind::Zsh, true) => Ok(()),
+            (ShellKind::Zsh, false) => Err(HostFailure::Unavailable(
+                "the settings want commands run by zsh (`sandbox.shell`), and no `zsh` is \
+                 installed on the PATH; install it, or take that key out"
+                    .into(),
+            )),
+        }
     }
 
     /// Closes what rules close to the call, as the project is now.
@@ -172,50 +217,70 @@ impl Caged {
             .map_err(|error| HostFailure::Failed(format!("`sandbox` in the settings: {error}")))
     }
 
-    async fn run_to_its_end(&self, run: CommandRun) -> Result<CommandExit, HostFailure> {
+    /// Runs a command, and waits for its end or until it becomes a task. Whoever drops the future
+    /// kills the command, unless it has become one.
+    async fn run_and_wait(
+        &self,
+        run: CommandRun,
+        move_after: Option<Duration>,
+    ) -> Result<CommandEnd, HostFailure> {
         let time = run.timeout.unwrap_or(USUAL_TIME).min(MOST_TIME);
-        let (enclosure, command, script) = self.prepare(&run, time).await?;
-        let mut output = Vec::new();
-        let ended = enclosure
-            .run(&command, &mut |_, bytes| {
-                output.extend_from_slice(bytes);
-                let shown = script.without_mark(bytes);
-                if !shown.is_empty() {
-                    (run.on_output.0)(shown);
-                }
-            })
-            .await
-            .map_err(|error| HostFailure::Failed(error.to_string()))?;
-        let folder = script.take_mark(&mut output);
-        let folder = folder.filter(|folder| self.is_inside(folder));
-        let (code, why) = meaning(ended.how, time);
-        let mut remarks: Vec<String> = why.into_iter().collect();
-        remarks.extend(
-            ended
-                .refused
-                .iter()
-                .map(|refused| format!("The cage refused: {refused}")),
-        );
-        if code != 0 {
+        let script = Script::new(self.setting.sandbox.shell, &run.script)?;
+        let runner = self.prepare(&run, script.arguments()).await?;
+        let read_only = run.read_only;
+        let walls = match &runner {
+            Runner::Caged(enclosure, command) => {
+                Some((command.folder.clone(), enclosure.unreadable()))
+            }
+            Runner::Bare(..) => None,
+        };
+        let bounds = Bounds {
+            time,
+            output: MOST_OUTPUT,
+            pace: None,
+        };
+        let listener = Listener::Call {
+            output: Vec::new(),
+            also: run.on_output,
+        };
+        let mut job = Job::start(runner, bounds, script.filter(), listener);
+        if let Some(after) = move_after.filter(|after| *after < time) {
+            let waited = tokio::time::timeout(after, job.ended()).await;
+            if waited.is_err() && job.end().is_none() {
+                // Its own limit of time still holds; the usual one was for those who wait.
+                let time = run.timeout.map(|time| time.min(MOST_TIME));
+                job = match self.tasks.adopt(run.script, job, time) {
+                    Ok((id, output)) => return Ok(CommandEnd::Moved { id, output }),
+                    // So many run already that this one is waited for.
+                    Err(job) => job,
+                };
+            }
+        }
+        let Some(End { finished, .. }) = job.ended().await else {
+            return Err(HostFailure::Cancelled);
+        };
+        let finished = finished.map_err(HostFailure::Failed)?;
+        let (output, folder) = job.said();
+        let (code, why) = meaning(finished.how, Some(time));
+        let mut remarks: Vec<String> = why.into_iter().chain(finished.remarks).collect();
+        if let Some((folder, closed)) = &walls
+            && code != 0
+        {
             let walls = refusals::Walls {
-                read_only: run.read_only,
-                folder: &command.folder,
-                closed: &enclosure.unreadable(),
+                read_only,
+                folder,
+                closed,
                 has_hosts: !self.setting.sandbox.allowed_hosts.is_empty(),
             };
             remarks.extend(refusals::explain(&output, &walls));
         }
-        if ended.strength == Strength::Degraded {
-            remarks
-                .push("This ran in a degraded cage; `toolbay doctor` says what it lacks.".into());
-        }
-        Ok(CommandExit {
+        Ok(CommandEnd::Ended(CommandExit {
             code,
             output,
             remarks,
-            truncated: ended.truncated,
-            folder,
-        })
+            truncated: finished.truncated,
+            folder: folder.filter(|folder| self.is_inside(folder)),
+        }))
     }
 
     fn is_inside(&self, folder: &Path) -> bool {
@@ -228,43 +293,25 @@ impl Caged {
 
 impl Shell for Caged {
     fn run(&self, command: CommandRun) -> PowerFuture<'_, CommandExit> {
-        Box::pin(self.run_to_its_end(command))
+        Box::pin(async move {
+            match self.run_and_wait(command, None).await? {
+                CommandEnd::Ended(exit) => Ok(exit),
+                CommandEnd::Moved { .. } => Err(HostFailure::Cancelled),
+            }
+        })
+    }
+
+    fn run_or_move(&self, command: CommandRun) -> PowerFuture<'_, CommandEnd> {
+        Box::pin(self.run_and_wait(command, self.setting.move_after))
     }
 
     fn run_in_background(&self, command: CommandRun) -> PowerFuture<'_, String> {
         Box::pin(async move {
-            let (enclosure, mut prepared, _) = self.prepare(&command, TASK_TIME).await?;
             // Where a task ends is nobody's folder: it needs no mark in its output.
-            prepared.arguments = ["bash", "-c", &command.script].map(OsString::from).into();
-            self.tasks.start(enclosure, prepared)
+            let arguments = self.setting.sandbox.shell.plainly(&command.script);
+            let runner = self.prepare(&command, arguments).await?;
+            self.tasks.start(command.script, runner)
         })
-    }
-}
-
-/// An exit code as shells have it, and what else there is to say.
-fn meaning(how: How, time: Duration) -> (i32, Option<String>) {
-    match how {
-        How::Exit(code) => (code, None),
-        How::Signal(signal) => (128 + signal, Some(format!("A signal ended it: {signal}."))),
-        How::TimedOut => {
-            let limit = format!(
-                "It was ended after {} s, its time limit.",
-                time.as_secs_f32()
-            );
-            (124, Some(limit))
-        }
-        How::Flooded => (
-            137,
-            Some("It was ended because it would not stop writing.".into()),
-        ),
-        How::OutOfMemory => (
-            137,
-            Some("It was ended because it used too much memory.".into()),
-        ),
-        How::TooManyProcesses => (
-            137,
-            Some("It was ended because it started too many processes.".into()),
-        ),
     }
 }
 

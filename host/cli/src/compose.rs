@@ -31,6 +31,8 @@ use tools::assemble;
 
 /// Where results go that are too large for a model.
 const RESULTS: &str = "tool-results";
+/// Where the output of tasks in the background goes.
+const TASKS: &str = "task-output";
 
 /// A session, ready to run calls.
 pub struct Bay {
@@ -80,6 +82,8 @@ pub struct Wishes {
     /// These folders alone, each inside what would be seen otherwise.
     pub within: Option<Vec<PathBuf>>,
     pub connect: Connect,
+    /// The session goes on after a call, so that a command may go on without it.
+    pub goes_on: bool,
 }
 
 impl Default for Wishes {
@@ -100,6 +104,7 @@ impl Default for Wishes {
             shared: None,
             within: None,
             connect: Connect::default(),
+            goes_on: false,
         }
     }
 }
@@ -114,7 +119,7 @@ impl Bay {
             session,
             on_compile,
             kill,
-            wishes,
+            mut wishes,
         } = ingredients;
         let mut cwd = working_directory(&common)?;
         let origins = origins(&common, &cwd, &places);
@@ -122,11 +127,11 @@ impl Bay {
         let settings = origins.load()?;
         let mut roots = roots(&cwd, &common, &settings)?;
         let only = wishes.within.clone();
-        if let Some(within) = wishes.within {
+        if let Some(within) = wishes.within.take() {
             narrow(&mut roots, &mut cwd, within)?;
         }
         let mut problems = settings.problems.clone();
-        let (runtime, tools) = match wishes.shared {
+        let (runtime, tools) = match wishes.shared.take() {
             Some(shared) => shared,
             None => {
                 let runtime = Runtime::new(RuntimeOptions {
@@ -153,6 +158,13 @@ impl Bay {
             }
             None => Results::in_memory(),
         };
+        let tasks = match tasks_folder(&wishes, &places) {
+            Some(folder) => {
+                closed.readable.push(real_path(&folder));
+                TaskTable::in_folder(folder)
+            }
+            None => TaskTable::default(),
+        };
         let keeper = FileKeeper::new(
             origins,
             (stamps, settings.clone()),
@@ -172,13 +184,14 @@ impl Bay {
             false => Events::default(),
         });
         let session = Arc::new(session);
-        let tasks = Arc::new(TaskTable::default());
+        let tasks = Arc::new(tasks);
         let cage_setting = CageSetting {
             roots: roots.clone(),
             home: places.home.clone(),
             own: vec![places.state.clone(), places.cache.clone()],
             helper: Helper::ThisProgram,
             sandbox: settings.sandbox.clone(),
+            move_after: settings.sandbox.patience().filter(|_| wishes.goes_on),
             environment: variables(),
         };
         let inventory = match common.simple {
@@ -263,6 +276,16 @@ impl Bay {
             problems,
         })
     }
+}
+
+/// Where the session keeps the output of its tasks; none for one without a name, which runs none.
+fn tasks_folder(wishes: &Wishes, places: &Places) -> Option<PathBuf> {
+    let session = match &wishes.session_folder {
+        Some(folder) => folder.clone(),
+        None if wishes.session_id.is_empty() => return None,
+        None => places.state.join("sessions").join(&wishes.session_id),
+    };
+    Some(session.join(TASKS))
 }
 
 /// What settings are made from.

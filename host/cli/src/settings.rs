@@ -9,6 +9,7 @@ mod keeper;
 mod layer;
 mod managed_file;
 mod raw;
+mod sandbox;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,11 +19,11 @@ use toolbay_audit::{OnFull, Rotation};
 use toolbay_dispatch::hooks::Hooks;
 use toolbay_mcp::client::config::Scope;
 use toolbay_policy::{
-    Anchors, Closed, Managed, Mode, Policy, Provenance, Rule, Rules, Source, Trusting,
+    Anchors, Closed, Exits, Managed, Mode, Policy, Provenance, Rule, Rules, Source, Trusting,
 };
 use toolbay_runtime::Limits;
 
-use crate::caged::Sandbox;
+use crate::caged::{Sandbox, ShellKind};
 use crate::places::{self, Places};
 use crate::servers::{Declared, inventory};
 use crate::trust::Trust;
@@ -54,6 +55,10 @@ pub struct Settings {
     pub mcp_servers: Vec<Declared>,
     /// Where a list of further servers is.
     pub mcp_server_list: Option<String>,
+    /// What runs outside the cage, and whether a call may ask for it.
+    exits: Exits,
+    unsandboxed: Option<bool>,
+    shell: Option<ShellKind>,
     pub on_full: Option<OnFull>,
     pub rotation: Option<Rotation>,
     /// What was left out, and why.
@@ -232,6 +237,7 @@ impl Settings {
         let name = place.file.display().to_string();
         if let Some(managed) = &raw.managed {
             self.managed = managed.clone();
+            self.sandbox.never_outside = managed.forced_sandbox;
         }
         self.sources.push(place.file.clone());
         match place.source {
@@ -305,36 +311,10 @@ impl Settings {
             self.take_audit(audit);
         }
         if let Some(sandbox) = raw.sandbox {
-            let home = self.home.clone();
-            let real = |path: PathBuf| match (path.strip_prefix("~"), &home) {
-                (Ok(rest), Some(home)) => home.join(rest),
-                _ => absolute(path),
-            };
-            let all = |paths: Vec<PathBuf>| paths.into_iter().map(real).collect::<Vec<_>>();
-            // The owner's forced cage is a full one, whatever others would accept.
-            self.sandbox.degraded_will_do |= sandbox.degraded && !self.managed.forced_sandbox;
-            self.sandbox.git_writes |= sandbox.git_writes;
-            self.sandbox.denied_hosts.extend(sandbox.denied_hosts);
-            for host in sandbox.allowed_hosts {
-                self.allow_host(host, &name);
-            }
-            self.sandbox.allow_write.extend(all(sandbox.allow_write));
-            self.sandbox.allow_read.extend(all(sandbox.allow_read));
-            self.sandbox.deny_read.extend(all(sandbox.deny_read));
+            self.take_sandbox(sandbox, place.source, &folder)
+                .with_context(|| name)?;
         }
         Ok(())
-    }
-
-    /// A host that the owner of the machine has not on its list stays out of reach.
-    fn allow_host(&mut self, host: String, file: &str) {
-        let probe = match host.strip_prefix("*.") {
-            Some(rest) => format!("any.{rest}"),
-            None => host.clone(),
-        };
-        match self.managed.permits_host(&probe) {
-            Ok(()) => self.sandbox.allowed_hosts.push(host),
-            Err(refusal) => self.problems.push(format!("{file}: {refusal}")),
-        }
     }
 
     fn take_audit(&mut self, audit: raw::RawAudit) {
@@ -374,6 +354,9 @@ impl Settings {
             self.trusting,
             self.managed.clone(),
         );
+        let mut exits = self.exits.clone();
+        exits.on_request = self.unsandboxed == Some(true);
+        let policy = policy.with_exits(exits);
         let policy = match home {
             Some(home) => policy.with_home(home),
             None => policy,

@@ -24,8 +24,9 @@ pub use info::{
 pub use kill::{KillReason, KillSwitch};
 pub use outcome::{Blob, Content, FileSeen, Link, Message, Modifier, Outcome, Role};
 pub use powers::{
-    AgentBrief, Agents, AskUser, CommandExit, CommandRun, HostFailure, OnOutput, PowerFuture,
-    Powers, Question, Shell, TaskSnapshot, TaskState, Tasks, ToolEntry, ToolIndex,
+    AgentBrief, Agents, AskUser, CommandEnd, CommandExit, CommandRun, HostFailure, OnOutput,
+    PowerFuture, Powers, Question, Shell, TaskEntry, TaskSnapshot, TaskState, Tasks, ToolEntry,
+    ToolIndex,
 };
 pub use session::{SeenFile, Session, SessionSnapshot};
 pub use tool::{

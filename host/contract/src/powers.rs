@@ -81,9 +81,23 @@ pub struct CommandExit {
     pub folder: Option<PathBuf>,
 }
 
+/// What came of a command that may become a task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CommandEnd {
+    Ended(CommandExit),
+    /// It still runs, as a task.
+    Moved {
+        id: String,
+        /// What it had written by then; the task's output goes on from there.
+        output: Vec<u8>,
+    },
+}
+
 /// Commands of the operating system, in a cage.
 pub trait Shell: Send + Sync {
     fn run(&self, command: CommandRun) -> PowerFuture<'_, CommandExit>;
+    /// The same; but where the session goes on, one that takes long becomes a task.
+    fn run_or_move(&self, command: CommandRun) -> PowerFuture<'_, CommandEnd>;
     fn run_in_background(&self, command: CommandRun) -> PowerFuture<'_, String>;
 }
 
@@ -102,8 +116,25 @@ pub struct TaskSnapshot {
     pub output: Vec<u8>,
 }
 
+/// A task in the list of all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskEntry {
+    pub id: String,
+    /// What it does; of a command its script.
+    pub title: String,
+    pub state: TaskState,
+    /// Since its start; of one that has ended, what it took.
+    pub age: Duration,
+    /// What it has written so far.
+    pub bytes: u64,
+    /// Where that is kept.
+    pub file: Option<PathBuf>,
+}
+
 /// Background work.
 pub trait Tasks: Send + Sync {
+    /// Those that are still known, the oldest first.
+    fn list(&self) -> Result<Vec<TaskEntry>, HostFailure>;
     fn read(&self, id: String, wait: Duration) -> PowerFuture<'_, TaskSnapshot>;
     fn stop(&self, id: String) -> PowerFuture<'_, ()>;
 }

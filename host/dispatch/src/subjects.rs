@@ -4,8 +4,8 @@
 use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
-use toolbay_contract::SubjectAt;
-use toolbay_policy::{Subject, SubjectKind};
+use toolbay_contract::{SubjectAt, ToolInfo};
+use toolbay_policy::{CageWish, Subject, SubjectKind};
 
 /// The subjects of one call.
 pub(crate) fn subjects(declared: &[SubjectAt], input: &Value, cwd: &Path) -> Vec<Subject> {
@@ -32,6 +32,27 @@ fn subject(kind: SubjectKind, value: &Value, cwd: &Path) -> Subject {
         SubjectKind::Path => Subject::Path(real_path(&cwd.join(text))),
         SubjectKind::Url => Subject::Url(text.to_owned()),
         SubjectKind::Text => Subject::Text(text.to_owned()),
+    }
+}
+
+/// A tool that says so of itself takes, at this pointer, the wish to run outside the cage.
+const UNSANDBOXED: &str = "unsandboxed";
+
+/// What the call wants of the cage. Anything but a plain no is a wish to leave.
+pub(crate) fn asks_of_the_cage(info: &ToolInfo, input: &Value) -> CageWish {
+    let pointers = info
+        .annotations
+        .iter()
+        .filter(|(key, _)| key == UNSANDBOXED);
+    let asks = |pointer: &str| {
+        !matches!(
+            input.pointer(pointer),
+            None | Some(Value::Null | Value::Bool(false))
+        )
+    };
+    match pointers.map(|(_, pointer)| pointer).any(|at| asks(at)) {
+        true => CageWish::Outside,
+        false => CageWish::Inside,
     }
 }
 

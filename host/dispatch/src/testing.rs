@@ -181,6 +181,7 @@ pub(crate) fn permit(tool: &str, input: &str) -> Permit {
         reach: Reach::ALL,
         opinion: Opinion::None,
         hooks: HookWord::None,
+        cage: toolbay_policy::CageWish::Inside,
         study: Study::default(),
     });
     match decision {

@@ -139,6 +139,7 @@ fn call(n: usize, policy: &Policy) -> Request {
         reach: Reach::ALL,
         opinion: Opinion::None,
         hooks: HookWord::None,
+        cage: toolbay_policy::CageWish::Inside,
         study,
     }
 }

@@ -14,6 +14,7 @@ use serde::Serialize;
 use crate::behavior::Behavior;
 use crate::claims::{HookWord, Opinion, Subject};
 use crate::decide::{Policy, Request, paths_of};
+use crate::outside::Leaving;
 use crate::paths::{ClosedBy, OUTSIDE, PathAccess};
 
 /// Who said it.
@@ -195,6 +196,11 @@ fn limits(policy: &Policy, request: &Request) -> Said {
     let outside = |path: &&Path| policy.path_rules().is_outside(path, access);
     if let Some(path) = paths_of(&request.subjects).find(outside) {
         return deny(format!("{} lies outside of {OUTSIDE}", path.display()));
+    }
+    match policy.leaving(request) {
+        Leaving::No | Leaving::Named => {}
+        Leaving::Refused(why) => return deny(why.into()),
+        Leaving::Asks(why) => return Said::new(Stage::Limits, Behavior::Ask, why),
     }
     match request.study.always_asks() {
         Some(why) => {

@@ -167,6 +167,7 @@ impl<'a> Checker<'a> {
             reach,
             opinion: Opinion::None,
             hooks: HookWord::None,
+            cage: crate::outside::CageWish::Inside,
             study,
         }
     }

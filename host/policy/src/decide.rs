@@ -11,6 +11,7 @@ use crate::claims::{Claims, HookWord, Opinion, Reach, Subject};
 use crate::effective::{Ignored, Trusting};
 use crate::managed::Managed;
 use crate::mode::Mode;
+use crate::outside::{CageWish, Exits, Outside};
 use crate::paths::{Closed, PathRules};
 use crate::permit::{Access, Permit, zones};
 use crate::rule::Rules;
@@ -31,6 +32,7 @@ pub struct Policy {
     managed: Arc<Managed>,
     trusting: Trusting,
     mode: Mode,
+    pub(crate) exits: Arc<Exits>,
 }
 
 /// A call about which is decided.
@@ -44,6 +46,7 @@ pub struct Request {
     pub reach: Reach,
     pub opinion: Opinion,
     pub hooks: HookWord,
+    pub cage: CageWish,
     /// What the commands among the subjects do; see [`Policy::study`]. If one lacks, all are
     /// looked at anew.
     pub study: Study,
@@ -136,6 +139,7 @@ impl Policy {
             managed: Arc::new(managed),
             trusting,
             mode: Mode::Default,
+            exits: Arc::default(),
         }
     }
 
@@ -155,6 +159,7 @@ impl Policy {
         Self {
             home: self.home.clone(),
             mode: self.mode,
+            exits: self.exits.clone(),
             ..other
         }
     }
@@ -250,6 +255,10 @@ impl Policy {
             let root = self.roots.first().cloned().unwrap_or_default();
             request.study = self.study(&request.subjects, &root);
         }
+        if self.outside_of(&request) != Outside::Nothing {
+            // Nothing keeps it from writing there, whatever was claimed.
+            request.claims.read_only = false;
+        }
         request
     }
 
@@ -276,6 +285,7 @@ impl Policy {
     }
 
     fn permit(&self, request: Request, reason: String) -> Permit {
+        let outside = self.outside_of(&request);
         let paths: Vec<&Path> = paths_of(&request.subjects).collect();
         let access = if request.claims.read_only {
             Access::ReadOnly
@@ -297,6 +307,7 @@ impl Policy {
             extra_reads,
             reason,
         )
+        .letting_out(outside)
     }
 }
 

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::outside::Outside;
+
 /// What a permitted call may do to files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Access {
@@ -24,6 +26,7 @@ pub struct Permit {
     access: Access,
     extra_reads: Vec<PathBuf>,
     reason: String,
+    outside: Outside,
 }
 
 impl Permit {
@@ -42,7 +45,12 @@ impl Permit {
             access,
             extra_reads,
             reason,
+            outside: Outside::Nothing,
         }
+    }
+
+    pub(crate) fn letting_out(self, outside: Outside) -> Self {
+        Self { outside, ..self }
     }
 
     pub(crate) fn because(self, reason: String) -> Self {
@@ -69,6 +77,11 @@ impl Permit {
     /// Paths outside the roots that this call may read.
     pub fn extra_reads(&self) -> &[PathBuf] {
         &self.extra_reads
+    }
+
+    /// What it may run outside the cage.
+    pub fn outside(&self) -> &Outside {
+        &self.outside
     }
 
     /// Why the call may run, for people and the audit log.

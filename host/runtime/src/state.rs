@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use toolbay_contract::{AuditEvent, CallEnvironment, HostFailure, KillSwitch};
+use toolbay_policy::Outside;
 use wasmtime::component::ResourceTable;
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
@@ -35,6 +36,8 @@ pub(crate) struct State {
     pub(crate) limits: Limits,
     pub(crate) progress: Spent,
     pub(crate) logged: Spent,
+    /// What the permit lets out of the cage.
+    pub(crate) outside: Outside,
     /// Where the last script of this call ended.
     pub(crate) script_folder: Option<String>,
     /// The session around the call; none for questions that need no session.

@@ -1,5 +1,6 @@
 //! What is protected and hidden unless somebody says otherwise.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 /// Names that decide what runs outside the cage, wherever they stand in a project. Whole
@@ -170,6 +171,13 @@ const OF_THE_MACHINE: &[&str] = &[
     "/var/lib/kubelet",
     "/var/spool/cron",
 ];
+
+/// Whether no command may change a file or folder of this name, wherever it stands in a project.
+pub fn is_protected(name: &OsStr) -> bool {
+    // Some file systems do not tell case apart.
+    let name = name.to_string_lossy().to_lowercase();
+    PROTECTED.contains(&name.as_str())
+}
 
 /// Which paths nobody in a cage may read, by default.
 pub fn secrets(home: Option<&Path>) -> Vec<PathBuf> {

@@ -3,6 +3,8 @@
 //! Every process of the host comes through here, so that limits, and later cages, are
 //! applied in one place. What the command does is not judged here, only bounded.
 
+#[cfg(target_os = "linux")]
+mod bare;
 mod group;
 mod output;
 
@@ -17,6 +19,8 @@ use tokio::io::AsyncWriteExt;
 use tokio::process::ChildStdin;
 use tokio::time::timeout;
 
+#[cfg(target_os = "linux")]
+pub use bare::{Bare, BareEnd, run_bare};
 use group::Group;
 use output::{Flood, Kept};
 
@@ -69,6 +73,12 @@ pub enum StartError {
     NoDirectory { cwd: PathBuf },
     #[error("/bin/sh does not start: {0}")]
     Refused(#[source] std::io::Error),
+    #[error("{program} does not start: {error}")]
+    NotStarted {
+        program: String,
+        #[source]
+        error: std::io::Error,
+    },
     #[error("something else in this program took the command's exit code: {0}")]
     Lost(#[source] std::io::Error),
 }

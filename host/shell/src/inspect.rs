@@ -83,7 +83,10 @@ fn too_many(count: usize) -> Finding {
 }
 
 /// What both readings say, if they say the same.
-fn agreed(script: &str, tree: Option<&tree_sitter::Tree>) -> Result<Reading, Vec<Finding>> {
+pub(crate) fn agreed(
+    script: &str,
+    tree: Option<&tree_sitter::Tree>,
+) -> Result<Reading, Vec<Finding>> {
     let ours = lexer::read(script).map_err(|finding| vec![finding])?;
     let Some(tree) = tree else {
         return Err(vec![Check::TooComplex.found("reading it takes too long")]);

@@ -10,6 +10,7 @@ mod environment;
 #[doc(hidden)]
 pub mod fuzzing;
 mod gate;
+mod in_place;
 mod inspect;
 mod lexer;
 mod mention;
@@ -28,6 +29,7 @@ mod zsh;
 
 pub use check::{CATALOGUE, Check, Entry, Finding};
 pub use display::exit_meaning;
+pub use in_place::{InPlace, in_place};
 pub use inspect::inspect;
 pub use mention::Mention;
 pub use place::Place;

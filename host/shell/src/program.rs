@@ -11,6 +11,8 @@ mod test;
 use crate::check::Finding;
 use crate::reading::Word;
 
+pub(crate) use sed::script_is_harmless as sed_script_is_harmless;
+
 /// What a command's arguments come to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Use {

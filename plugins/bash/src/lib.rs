@@ -4,28 +4,35 @@
 //! of it, and a call that claims to only read runs where nothing can be written. Here output
 //! becomes text, and exit codes get their meaning.
 
+mod edit;
 mod text;
 
-use serde::Deserialize;
+use edit::Edit;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
-use toolbay_sdk::shell::{self, Command, Exit};
+use toolbay_sdk::shell::{self, Command, Exit, Moved, Ran};
 use toolbay_sdk::{
     ContextModifier, Guard, Info, Keep, OnError, OnInterrupt, Outcome, Prompt, Rejection, Render,
-    ResultLimit, Setting, SubjectKind, Tool, Verdict, View,
+    ResultLimit, Setting, SubjectKind, Tool, Verdict, View, tasks,
 };
 
 /// Longest time that a command may take, in milliseconds.
 const MOST_MS: u32 = 600_000;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Input {
     command: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     timeout: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<String>,
     #[serde(default)]
     run_in_background: bool,
     #[serde(default)]
     dangerously_disable_sandbox: bool,
+    /// Put there by the check before the call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    edit: Option<Edit>,
 }
 
 impl Input {
@@ -58,7 +65,10 @@ impl Tool for Bash {
         .keep(Keep::End)
         .on_interrupt(OnInterrupt::Cancel)
         .on_error(OnError::CancelSiblings)
-        .annotations(&[("simple", "true")]);
+        .annotations(&[
+            ("simple", "true"),
+            ("unsandboxed", "/dangerously_disable_sandbox"),
+        ]);
 
     fn is_read_only(input: &Input) -> bool {
         input.only_reads()
@@ -69,15 +79,59 @@ impl Tool for Bash {
     }
 
     fn call(input: Input) -> toolbay_sdk::Result {
+        if let Some(shown) = &input.edit {
+            return edit::write(&input, shown);
+        }
         if input.run_in_background {
             let id = shell::run_in_background(&input.command())?;
-            let said = format!("Started in the background as {id}. It ends with the session.");
-            let structured = json!({"background_task_id": id});
+            let file = file_of(&id);
+            let said = format!(
+                "Started in the background as {id}. It ends with the session. {}",
+                how_to_read(&id, file.as_deref())
+            );
+            let structured = json!({"background_task_id": id, "output_file": file});
             return Ok(Outcome::text(said).with_structured(&structured));
         }
-        let exit = shell::run(&input.command())?;
-        Ok(outcome(&input, &exit))
+        match shell::run_or_move(&input.command())? {
+            Ran::Ended(exit) => Ok(outcome(&input, &exit)),
+            Ran::Moved(moved) => Ok(moved_outcome(&moved)),
+        }
     }
+}
+
+/// Where the output of a task goes. That nobody knows is no reason to fail: the task runs.
+fn file_of(id: &str) -> Option<String> {
+    let mut all = tasks::list().ok()?.into_iter();
+    all.find(|task| task.id == id)?.file
+}
+
+fn how_to_read(id: &str, file: Option<&str>) -> String {
+    let reading = format!("TaskOutput with task_id {id} reads what it writes");
+    match file {
+        Some(file) => format!("{reading}; the newest of it is kept in {file}."),
+        None => format!("{reading}."),
+    }
+}
+
+/// A command that goes on without its call.
+fn moved_outcome(moved: &Moved) -> Outcome {
+    let output = text::plain(&moved.stdout);
+    let file = file_of(&moved.id);
+    let note = format!(
+        "[It takes long, so it goes on in the background as {}; nothing was interrupted. {}]",
+        moved.id,
+        how_to_read(&moved.id, file.as_deref())
+    );
+    let said = match output.trim_end() {
+        "" => note,
+        output => format!("{output}\n{note}"),
+    };
+    let structured = json!({
+        "background_task_id": moved.id,
+        "output": output,
+        "output_file": file,
+    });
+    Outcome::text(said).with_structured(&structured)
 }
 
 fn outcome(input: &Input, exit: &Exit) -> Outcome {
@@ -139,15 +193,26 @@ impl Guard for Bash {
         if input.command.trim().is_empty() {
             return Err(Rejection::new(2, "the command is empty"));
         }
+        if input.edit.is_some() && input.edit != edit::of(input) {
+            let why = "`edit` is made by the tool itself from the command; leave it out";
+            return Err(Rejection::new(3, why));
+        }
         Ok(())
     }
 
-    /// To leave the cage is a question for a person, whatever rules allow the command.
+    /// A command that is an edit is asked about as one.
     fn check_permissions(input: &Input) -> Verdict {
-        match input.dangerously_disable_sandbox {
-            true => Verdict::ask("it asks to run outside the cage"),
-            false => Verdict::passthrough(),
+        let mut verdict = Verdict::passthrough();
+        if input.edit.is_none()
+            && let Some(edit) = edit::of(input)
+        {
+            let shown = Input {
+                edit: Some(edit),
+                ..input.clone()
+            };
+            verdict.updated_input = serde_json::to_string(&shown).ok();
         }
+        verdict
     }
 }
 
@@ -166,6 +231,9 @@ impl Prompt for Bash {
 
 impl Render for Bash {
     fn render_use(input: &Input) -> View {
+        if let Some(edit) = &input.edit {
+            return View::Diff(edit.diff.clone());
+        }
         let mut text = format!("$ {}", input.command);
         if let Some(description) = &input.description {
             text.push_str(&format!("\n# {description}"));
@@ -173,7 +241,10 @@ impl Render for Bash {
         View::Plain(text)
     }
 
-    fn render_result(_: &Input, outcome: &Outcome) -> View {
+    fn render_result(input: &Input, outcome: &Outcome) -> View {
+        if let Some(edit) = &input.edit {
+            return View::Diff(edit.diff.clone());
+        }
         View::Plain(outcome.plain_text())
     }
 

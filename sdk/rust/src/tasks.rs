@@ -1,3 +1,5 @@
 //! Background work: shells and agents alike.
 
-pub use crate::bindings::imports::toolbay::host::tasks::{Snapshot, State, read, stop};
+pub use crate::bindings::imports::toolbay::host::tasks::{
+    Entry, Snapshot, State, list, read, stop,
+};

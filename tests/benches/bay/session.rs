@@ -154,6 +154,7 @@ pub fn permit(policy: &Policy, input: Arc<str>, claims: Claims) -> Permit {
         reach: Reach::default(),
         opinion: Opinion::None,
         hooks: HookWord::None,
+        cage: toolbay_policy::CageWish::Inside,
         study: Study::default(),
     };
     match policy.decide(request) {

@@ -226,6 +226,7 @@ async fn a_panic_in_call_breaks_the_call() {
     let plugin = running.tools[0].clone();
     let policy = toolbay_policy::Policy::new(Default::default(), Vec::new(), &Default::default());
     let decision = policy.decide(toolbay_policy::Request {
+        cage: toolbay_policy::CageWish::Inside,
         call_id: "c".into(),
         tool: "Panics".into(),
         input: "{}".into(),

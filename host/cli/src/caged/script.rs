@@ -14,14 +14,48 @@ set -- "$1"
 eval "set --
 $1""#;
 
+/// Who runs scripts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ShellKind {
+    #[default]
+    Bash,
+    Zsh,
+}
+
+impl ShellKind {
+    pub fn program(self) -> &'static str {
+        match self {
+            Self::Bash => "bash",
+            Self::Zsh => "zsh",
+        }
+    }
+
+    /// The words before a script: no start-up file of the person is read, since a script must do
+    /// the same for everybody. (zsh reads the machine's `/etc/zshenv` whatever one says.)
+    fn words(self) -> &'static [&'static str] {
+        match self {
+            Self::Bash => &["bash", "-c"],
+            Self::Zsh => &["zsh", "-f", "-c"],
+        }
+    }
+
+    /// What runs a script as it is.
+    pub(super) fn plainly(self, script: &str) -> Vec<OsString> {
+        let words = self.words().iter().copied();
+        words.chain([script]).map(OsString::from).collect()
+    }
+}
+
 /// A script with a mark that nobody else knows beforehand.
 pub(super) struct Script {
+    shell: ShellKind,
     text: String,
     mark: String,
 }
 
 impl Script {
-    pub(super) fn new(text: &str) -> Result<Self, HostFailure> {
+    pub(super) fn new(shell: ShellKind, text: &str) -> Result<Self, HostFailure> {
         let mut random = [0; 16];
         getrandom::fill(&mut random)
             .map_err(|error| HostFailure::Failed(format!("no randomness: {error}")))?;
@@ -31,6 +65,7 @@ impl Script {
         }
         mark.push(':');
         Ok(Self {
+            shell,
             text: text.to_owned(),
             mark,
         })
@@ -38,36 +73,111 @@ impl Script {
 
     /// What is run.
     pub(super) fn arguments(&self) -> Vec<OsString> {
-        let all = ["bash", "-c", AROUND, "bash", &self.text, &self.mark];
-        all.map(OsString::from).into()
+        let more = [self.shell.program(), &self.text, &self.mark];
+        let mut all = self.shell.plainly(AROUND);
+        all.extend(more.map(OsString::from));
+        all
     }
 
-    /// The part of some output that comes before the mark.
-    pub(super) fn without_mark<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
-        match find(bytes, self.mark.as_bytes()) {
+    /// What takes the mark out of the output.
+    pub(super) fn filter(&self) -> Filter {
+        Filter {
             // The line end before it is ours, too.
-            Some(at) => &bytes[..at.saturating_sub(1)],
-            None => bytes,
+            mark: format!("\n{}", self.mark).into_bytes(),
+            ..Filter::nothing()
+        }
+    }
+}
+
+/// Takes a mark out of output that comes in pieces.
+pub(super) struct Filter {
+    /// Empty if there is none.
+    mark: Vec<u8>,
+    /// The end of what came, if a mark may begin there.
+    held: Vec<u8>,
+    /// How much of that was handed out all the same.
+    given: usize,
+    /// What came after the mark.
+    behind: Option<Vec<u8>>,
+}
+
+/// Longer paths the kernel does not know.
+const LONGEST_PATH: usize = 4096;
+
+impl Filter {
+    /// Lets everything pass.
+    pub(super) fn nothing() -> Self {
+        Self {
+            mark: Vec::new(),
+            held: Vec::new(),
+            given: 0,
+            behind: None,
         }
     }
 
-    /// Takes the mark off the end, and the folder with it.
-    pub(super) fn take_mark(&self, output: &mut Vec<u8>) -> Option<PathBuf> {
-        let at = find(output, self.mark.as_bytes())?;
-        let rest = output.split_off(at);
-        if output.last() == Some(&b'\n') {
-            output.pop();
+    /// The part of this piece, and of those before it, that is known to be no mark.
+    pub(super) fn pass(&mut self, piece: &[u8]) -> Vec<u8> {
+        if self.mark.is_empty() {
+            return piece.to_vec();
         }
-        let folder = &rest[self.mark.len()..];
-        let folder = folder.strip_suffix(b"\n")?;
+        if let Some(behind) = &mut self.behind {
+            let room = (LONGEST_PATH + 1).saturating_sub(behind.len());
+            behind.extend_from_slice(&piece[..piece.len().min(room)]);
+            return Vec::new();
+        }
+        let mut all = std::mem::take(&mut self.held);
+        all.extend_from_slice(piece);
+        if let Some(at) = find(&all, &self.mark) {
+            let behind = all.split_off(at);
+            self.behind = Some(Vec::new());
+            self.pass(&behind[self.mark.len()..]);
+            return self.without_given(all);
+        }
+        let most = self.mark.len().min(all.len() + 1) - 1;
+        let begins = (1..=most).rev().find(|n| all.ends_with(&self.mark[..*n]));
+        self.held = all.split_off(all.len() - begins.unwrap_or(0));
+        match all.is_empty() {
+            true => all,
+            false => self.without_given(all),
+        }
+    }
+
+    fn without_given(&mut self, mut bytes: Vec<u8>) -> Vec<u8> {
+        let given = std::mem::take(&mut self.given);
+        bytes.drain(..given.min(bytes.len()));
+        bytes
+    }
+
+    /// What is held back, for somebody who cannot wait. Should a mark come of it, its line end
+    /// was shown, and nothing else.
+    pub(super) fn so_far(&mut self) -> Vec<u8> {
+        if self.given == 0 && self.held == b"\n" {
+            self.given = 1;
+            return self.held.clone();
+        }
+        Vec::new()
+    }
+
+    /// What was held back although no mark came.
+    pub(super) fn rest(&mut self) -> Vec<u8> {
+        let held = std::mem::take(&mut self.held);
+        self.without_given(held)
+    }
+
+    /// The folder that stands behind the mark.
+    pub(super) fn folder(&self) -> Option<PathBuf> {
+        let folder = self.behind.as_deref()?.strip_suffix(b"\n")?;
         let folder = PathBuf::from(OsString::from_vec(folder.to_vec()));
         folder.is_absolute().then_some(folder)
     }
 }
 
-/// The last place of some bytes in others.
+/// The first place of some bytes in others. They start with a line end, so that few places are
+/// looked at.
 fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
-    bytes.windows(wanted.len()).rposition(|part| part == wanted)
+    let starts = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+    let mut starts = starts.map(|(at, _)| at);
+    starts.find(|at| bytes[*at..].starts_with(wanted))
 }
 
 #[cfg(test)]
@@ -76,44 +186,97 @@ mod tests {
 
     /// Runs it without a cage.
     #[allow(clippy::disallowed_methods)]
-    fn run(text: &str) -> (Option<i32>, String, Option<PathBuf>) {
-        let script = Script::new(text).unwrap();
+    fn run(shell: ShellKind, text: &str) -> (Option<i32>, String, Option<PathBuf>) {
+        let script = Script::new(shell, text).unwrap();
         let arguments = script.arguments();
         let ran = std::process::Command::new(&arguments[0])
             .args(&arguments[1..])
             .current_dir("/")
             .output()
             .unwrap();
-        let mut output = ran.stdout;
-        let folder = script.take_mark(&mut output);
-        (
-            ran.status.code(),
-            String::from_utf8(output).unwrap(),
-            folder,
-        )
+        // However it comes: at once, or byte by byte.
+        let [whole, pieces] = [ran.stdout.len().max(1), 1].map(|size| {
+            let mut filter = script.filter();
+            let mut output = Vec::new();
+            for piece in ran.stdout.chunks(size) {
+                output.extend(filter.pass(piece));
+            }
+            output.extend(filter.rest());
+            (String::from_utf8(output).unwrap(), filter.folder())
+        });
+        assert_eq!(whole, pieces);
+        (ran.status.code(), whole.0, whole.1)
+    }
+
+    #[test]
+    fn a_line_end_that_was_handed_out_is_not_handed_out_again() {
+        let script = Script::new(ShellKind::Bash, "").unwrap();
+        let mark = format!("{}/\n", script.mark);
+        for (pieces, wanted) in [
+            (vec!["a\n", "b"], "a\n|b"),
+            (vec!["a\n", &mark], "a\n|"),
+            (vec!["a\n", &mark[..9], &mark[9..]], "a\n||"),
+            (vec!["a\n", "\n", &mark], "a\n|\n|"),
+            (vec!["a\n", "toolbay-x"], "a\n|toolbay-x"),
+        ] {
+            let mut filter = script.filter();
+            let mut parts: Vec<String> = Vec::new();
+            for piece in &pieces {
+                let mut part = filter.pass(piece.as_bytes());
+                part.extend(filter.so_far());
+                parts.push(String::from_utf8(part).unwrap());
+            }
+            let rest = String::from_utf8(filter.rest()).unwrap();
+            assert_eq!(parts.join("|") + &rest, wanted, "{pieces:?}");
+        }
     }
 
     #[test]
     fn a_script_runs_as_it_would_alone_and_says_where_it_ended() {
+        says_where_it_ended(ShellKind::Bash);
+    }
+
+    #[test]
+    #[allow(clippy::print_stderr)]
+    fn the_same_by_zsh() {
+        let is_there = ["/usr/bin/zsh", "/bin/zsh", "/usr/local/bin/zsh"];
+        if !is_there
+            .iter()
+            .any(|path| std::path::Path::new(path).is_file())
+        {
+            eprintln!("NOT RUN: there is no zsh on this machine, so nothing is known about it");
+            return;
+        }
+        says_where_it_ended(ShellKind::Zsh);
+    }
+
+    fn says_where_it_ended(shell: ShellKind) {
+        let name = shell.program();
+        let zeroth = format!("0--{name}\n");
         for (text, code, output, folder) in [
             ("echo a", 0, "a\n", Some("/")),
             ("printf a", 0, "a", Some("/")),
+            (
+                "printf 'a\\n\\n\\ntoolbay-ended-in-'",
+                0,
+                "a\n\n\ntoolbay-ended-in-",
+                Some("/"),
+            ),
             ("cd /usr; false", 1, "", Some("/usr")),
             ("cd /usr && exit 7", 7, "", Some("/usr")),
             ("(cd /usr)", 0, "", Some("/")),
-            ("echo $#-$1-$0", 0, "0--bash\n", Some("/")),
+            ("echo $#-$1-$0", 0, zeroth.as_str(), Some("/")),
             ("cat <<X\na\nX", 0, "a\n", Some("/")),
             ("echo a # b", 0, "a\n", Some("/")),
             ("trap 'echo mine' EXIT", 0, "mine\n", None),
             ("exec true", 0, "", None),
             ("exec >/dev/null; echo a; cd /usr", 0, "", Some("/usr")),
             ("echo 'it''s'; echo \"$(echo b)\"", 0, "its\nb\n", Some("/")),
-            ("if", 2, "", Some("/")),
             ("set -e; false; echo no", 1, "", Some("/")),
         ] {
-            let found = run(text);
+            let found = run(shell, text);
             let wanted = (Some(code), output.to_owned(), folder.map(PathBuf::from));
-            assert_eq!(found, wanted, "{text}");
+            assert_eq!(found, wanted, "{name}: {text}");
         }
     }
 }

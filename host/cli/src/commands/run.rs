@@ -56,6 +56,7 @@ pub(super) async fn run(common: Common, run: Run) -> anyhow::Result<ExitCode> {
             is_logged: true,
             ask_who_is_enabled: true,
             connect: Connect::Beside,
+            goes_on: true,
             ..Wishes::default()
         },
     )

@@ -10,6 +10,7 @@ use toolbay_policy::{Managed, Mode};
 use toolbay_runtime::Limits;
 
 use super::judge::RawClassifier;
+use crate::caged::ShellKind;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -63,7 +64,7 @@ pub(super) struct RawPermissions {
 }
 
 /// What commands in a cage may reach beside the project.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub(super) struct RawSandbox {
     /// Accept a weaker cage where there is no full one.
@@ -76,6 +77,14 @@ pub(super) struct RawSandbox {
     /// Hosts that commands may reach, such as `docs.example` or `*.example`.
     pub(super) allowed_hosts: Vec<String>,
     pub(super) denied_hosts: Vec<String>,
+    /// Seconds after which a command goes on in the background; 0 is never.
+    pub(super) background_after: Option<f64>,
+    /// A call may ask to run outside the cage, and then a person is asked.
+    pub(super) allow_unsandboxed: Option<bool>,
+    /// Commands that run outside the cage, as rules name them: `docker:*`.
+    pub(super) excluded_commands: Vec<String>,
+    /// Who runs scripts: `bash` or `zsh`.
+    pub(super) shell: Option<ShellKind>,
 }
 
 /// The log of decisions and calls.

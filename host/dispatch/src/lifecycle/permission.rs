@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use toolbay_contract::{Behavior, Failure, Tool, Verdict};
 use toolbay_policy::{
-    Claims, Decision, Opinion, Permit, Policy, Question, Request, Ruling, Stage as Step,
+    Claims, Decision, Opinion, Outside, Permit, Policy, Question, Request, Ruling, Stage as Step,
 };
 
 use super::noted;
@@ -16,6 +16,7 @@ use crate::approve::{Answer, PermissionQuestion};
 use crate::classify::{Judgement, Judging};
 use crate::denials::Counsel;
 use crate::dispatch::Dispatch;
+use crate::subjects::asks_of_the_cage;
 
 /// A call that may run.
 pub(crate) struct Permitted {
@@ -54,7 +55,11 @@ impl Hooked {
                     ticket: self.ticket,
                     tool: self.tool,
                     input: self.checked.input,
-                    claims: self.checked.claims,
+                    claims: match permit.outside() {
+                        Outside::Nothing => self.checked.claims,
+                        // What runs outside the cage runs beside nothing.
+                        Outside::Asked(_) | Outside::Excluded(_) => Claims::STRICT,
+                    },
                     permit,
                 });
             }
@@ -110,6 +115,7 @@ impl Hooked {
                 Verdict::Deny(reason) => Opinion::Deny(reason),
             },
             hooks: self.word.clone(),
+            cage: asks_of_the_cage(self.tool.info(), &self.checked.input),
             study: self.study.clone(),
         })
     }
@@ -208,7 +214,12 @@ impl Hooked {
             access: open.question.would_grant().clone(),
             view: self.tool.render_use(&self.checked.text).await,
             commands: self.study.parts(),
-            warnings: self.study.warnings(),
+            warnings: policy
+                .cage_warning(&open.request)
+                .map(str::to_owned)
+                .into_iter()
+                .chain(self.study.warnings())
+                .collect(),
             scopes: match rules.is_empty() {
                 true => Vec::new(),
                 false => dispatch.rulebook().places(policy),

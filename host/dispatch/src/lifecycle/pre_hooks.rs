@@ -12,7 +12,7 @@ use super::{Stage, Stopped, Ticket, unless_killed};
 use crate::classify::{Judging, Situation};
 use crate::dispatch::Dispatch;
 use crate::hooks::{Before, HookOpinion};
-use crate::subjects::subjects;
+use crate::subjects::{asks_of_the_cage, subjects};
 
 /// A call about which hooks have spoken.
 pub(crate) struct Hooked {
@@ -123,6 +123,7 @@ async fn judging(
         reach: tool.reach().await.ok()?,
         opinion: Opinion::None,
         hooks: HookWord::None,
+        cage: asks_of_the_cage(tool.info(), &checked.input),
         study: study.clone(),
     };
     let Decision::Ask(question) = ticket.policy.decide(request) else {

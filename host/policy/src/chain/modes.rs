@@ -1,6 +1,6 @@
 //! What a mode makes of the answer so far.
 
-use super::{Said, Stage, edits, may_be_denied, unseen};
+use super::{Said, Stage, edits, limits, may_be_denied, unseen};
 use crate::behavior::Behavior;
 use crate::claims::HookWord;
 use crate::decide::{Policy, Request};
@@ -65,8 +65,9 @@ fn firm(policy: &Policy, request: &Request, so_far: &Said) -> Option<Said> {
         return Some(so_far.clone());
     }
     let ask = |reason| Said::new(Stage::Mode, Behavior::Ask, reason);
-    if let Some(why) = request.study.always_asks() {
-        return Some(ask(format!("no rule can allow this: {why}")));
+    let limits = limits(policy, request);
+    if limits.behavior == Some(Behavior::Ask) {
+        return Some(ask(limits.reason));
     }
     if let Some(place) = policy.managed_ask(request) {
         let rule = policy.rule(Behavior::Ask, place);

@@ -62,6 +62,7 @@ fn request(subjects: Vec<Subject>, read_only: bool) -> Request {
         reach: FILES,
         opinion: Opinion::None,
         hooks: HookWord::None,
+        cage: crate::outside::CageWish::Inside,
         study: Study::default(),
     }
 }

@@ -22,6 +22,7 @@ fn decide(deny: &[&str], ask: &[&str], allow: &[&str], script: &str) -> &'static
         reach: Reach::ALL,
         opinion: Opinion::None,
         hooks: HookWord::None,
+        cage: crate::outside::CageWish::Inside,
         study,
     });
     word(&decision)

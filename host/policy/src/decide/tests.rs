@@ -56,6 +56,7 @@ fn request(read_only: bool, paths: &[&str]) -> Request {
         reach: Reach::ALL,
         opinion: Opinion::None,
         hooks: HookWord::None,
+        cage: crate::outside::CageWish::Inside,
         study: Study::default(),
     }
 }

@@ -40,6 +40,7 @@ fn request(subjects: Vec<Subject>) -> Request {
         reach: Reach::ALL,
         opinion: Opinion::None,
         hooks: HookWord::None,
+        cage: crate::outside::CageWish::Inside,
         study: Study::default(),
     }
 }

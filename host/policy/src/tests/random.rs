@@ -197,6 +197,7 @@ impl Random {
     pub fn request_about(&mut self, subjects: Vec<Subject>) -> Request {
         let why = || "x".to_owned();
         Request {
+            cage: crate::outside::CageWish::Inside,
             call_id: "1".into(),
             tool: self
                 .pick(&["T", "T", "T", "U", "mcp__a__t", "mcp__b__t"])

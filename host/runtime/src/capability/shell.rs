@@ -1,15 +1,19 @@
 //! `toolbay:host/shell`: commands of the operating system, in a cage.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use toolbay_contract::{CallEnvironment, CommandRun, HostFailure, OnOutput, Progress};
+use toolbay_contract::{
+    CallEnvironment, CommandEnd, CommandExit, CommandRun, HostFailure, OnOutput, Progress,
+};
+use toolbay_policy::Outside;
 use toolbay_shell::Place;
 
 use super::unless_killed;
 use crate::bindings::toolbay::host::errors::HostError;
-use crate::bindings::toolbay::host::shell::{Command, Exit, Finding, Host, Report};
+use crate::bindings::toolbay::host::shell::{Command, Exit, Finding, Host, Moved, Ran, Report};
 use crate::state::{Grade, State};
 
 impl State {
@@ -27,7 +31,16 @@ impl State {
                 "the call claimed to be read-only, and the command is not known to be",
             ));
         }
-        if read_only && !command.sandboxed {
+        let sandboxed = match (&self.outside, command.sandboxed) {
+            (Outside::Asked(scripts), false) if scripts.contains(&command.script) => false,
+            (Outside::Excluded(scripts), true) if scripts.contains(&command.script) => false,
+            (_, true) => true,
+            (_, false) => {
+                let why = "nobody has allowed this call to run that outside the cage";
+                return Err(self.refuse("shell.run", why));
+            }
+        };
+        if read_only && !sandboxed {
             return Err(self.refuse("shell.run", "a read-only call stays in the cage"));
         }
         let shell = environment.powers.shell.clone().ok_or_else(|| {
@@ -39,7 +52,7 @@ impl State {
             timeout: command
                 .timeout_ms
                 .map(|ms| Duration::from_millis(ms.into())),
-            sandboxed: command.sandboxed,
+            sandboxed,
             read_only,
             path_rules: environment.path_rules.clone(),
             on_output: self.output_sink(environment),
@@ -49,6 +62,20 @@ impl State {
 }
 
 impl State {
+    /// How a script ended, for the guest. Where it did is remembered.
+    fn exit(&mut self, exit: CommandExit) -> Exit {
+        let folder = exit
+            .folder
+            .and_then(|folder| folder.into_os_string().into_string().ok());
+        self.script_folder = folder;
+        Exit {
+            code: exit.code,
+            stdout: exit.output,
+            stderr: exit.remarks.join("\n").into_bytes(),
+            truncated: exit.truncated,
+        }
+    }
+
     /// Passes output on as progress, within the budget of the call.
     fn output_sink(&self, environment: &CallEnvironment) -> OnOutput {
         let progress = environment.progress.clone();
@@ -82,6 +109,19 @@ fn changes_nothing(script: &str) -> bool {
     toolbay_shell::inspect(script, &Place::anywhere()).read_only()
 }
 
+/// A file inside the roots that is no link and that commands may change, by its real path. What
+/// is protected in the cage is protected from what is done in a command's stead.
+fn plain_file(path: &Path, roots: &[PathBuf]) -> Option<PathBuf> {
+    if !path.symlink_metadata().ok()?.is_file() {
+        return None;
+    }
+    let real = path.canonicalize().ok()?;
+    let root = roots.iter().find(|root| real.starts_with(root))?;
+    let mut names = real.strip_prefix(root).ok()?.components();
+    let is_protected = names.any(|name| toolbay_sandbox::is_protected(name.as_os_str()));
+    (!is_protected).then_some(real)
+}
+
 impl Host for State {
     fn inspect(&mut self, script: String) -> wasmtime::Result<Report> {
         let report = toolbay_shell::inspect(&script, &Place::anywhere());
@@ -100,27 +140,42 @@ impl Host for State {
         })
     }
 
+    fn edits(&mut self, script: String) -> wasmtime::Result<Option<String>> {
+        let found = self.environment.as_ref().and_then(|environment| {
+            let edit = toolbay_shell::in_place(&script)?;
+            let path = environment.working_directory.join(&edit.file);
+            plain_file(&path, &environment.roots)
+        });
+        Ok(found.and_then(|path| path.into_os_string().into_string().ok()))
+    }
+
+    fn edited(&mut self, script: String, content: String) -> wasmtime::Result<Option<String>> {
+        let edit = toolbay_shell::in_place(&script);
+        Ok(edit.and_then(|edit| edit.apply(&content)))
+    }
+
     async fn run(&mut self, command: Command) -> wasmtime::Result<Result<Exit, HostError>> {
         let (shell, run) = match self.shell(command) {
             Ok(found) => found,
             Err(failure) => return Ok(Err(failure.into())),
         };
-        let exit = unless_killed(self.kill.clone(), shell.run(run)).await;
         self.script_folder = None;
-        Ok(exit
-            .map(|exit| {
-                let folder = exit
-                    .folder
-                    .and_then(|folder| folder.into_os_string().into_string().ok());
-                self.script_folder = folder;
-                Exit {
-                    code: exit.code,
-                    stdout: exit.output,
-                    stderr: exit.remarks.join("\n").into_bytes(),
-                    truncated: exit.truncated,
-                }
-            })
-            .map_err(Into::into))
+        let exit = unless_killed(self.kill.clone(), shell.run(run)).await;
+        Ok(exit.map(|exit| self.exit(exit)).map_err(Into::into))
+    }
+
+    async fn run_or_move(&mut self, command: Command) -> wasmtime::Result<Result<Ran, HostError>> {
+        let (shell, run) = match self.shell(command) {
+            Ok(found) => found,
+            Err(failure) => return Ok(Err(failure.into())),
+        };
+        self.script_folder = None;
+        let end = unless_killed(self.kill.clone(), shell.run_or_move(run)).await;
+        let ran = end.map(|end| match end {
+            CommandEnd::Ended(exit) => Ran::Ended(self.exit(exit)),
+            CommandEnd::Moved { id, output } => Ran::Moved(Moved { id, stdout: output }),
+        });
+        Ok(ran.map_err(Into::into))
     }
 
     fn ended_in(&mut self) -> wasmtime::Result<Option<String>> {

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolbay_contract::{CallEnvironment, HostFailure, TaskState, Tasks};
+use toolbay_contract::{CallEnvironment, HostFailure, TaskEntry, TaskState, Tasks};
 
 use super::unless_killed;
 use crate::bindings::toolbay::host::errors::HostError;
-use crate::bindings::toolbay::host::tasks::{Host, Snapshot, State as WireState};
+use crate::bindings::toolbay::host::tasks::{Entry, Host, Snapshot, State as WireState};
 use crate::state::State;
 
 fn tasks_of(environment: &CallEnvironment) -> Result<Arc<dyn Tasks>, HostFailure> {
@@ -18,7 +18,38 @@ fn tasks_of(environment: &CallEnvironment) -> Result<Arc<dyn Tasks>, HostFailure
         .ok_or_else(|| HostFailure::Unavailable("this session has no background tasks".into()))
 }
 
+fn wire(state: TaskState) -> WireState {
+    match state {
+        TaskState::Running => WireState::Running,
+        TaskState::Done => WireState::Done,
+        TaskState::Failed => WireState::Failed,
+        TaskState::Stopped => WireState::Stopped,
+    }
+}
+
+fn entry(task: TaskEntry) -> Entry {
+    Entry {
+        id: task.id,
+        title: task.title,
+        state: wire(task.state),
+        age_ms: u64::try_from(task.age.as_millis()).unwrap_or(u64::MAX),
+        bytes: task.bytes,
+        // What is no text no guest could name.
+        file: task
+            .file
+            .and_then(|path| path.into_os_string().into_string().ok()),
+    }
+}
+
 impl Host for State {
+    fn list(&mut self) -> wasmtime::Result<Result<Vec<Entry>, HostError>> {
+        let found = self.acting("tasks.list").and_then(tasks_of);
+        let listed = found.and_then(|tasks| tasks.list());
+        Ok(listed
+            .map(|tasks| tasks.into_iter().map(entry).collect())
+            .map_err(Into::into))
+    }
+
     async fn read(
         &mut self,
         id: String,
@@ -33,12 +64,7 @@ impl Host for State {
         Ok(snapshot
             .map(|snapshot| Snapshot {
                 id: snapshot.id,
-                state: match snapshot.state {
-                    TaskState::Running => WireState::Running,
-                    TaskState::Done => WireState::Done,
-                    TaskState::Failed => WireState::Failed,
-                    TaskState::Stopped => WireState::Stopped,
-                },
+                state: wire(snapshot.state),
                 output: snapshot.output,
             })
             .map_err(Into::into))

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio::sync::SemaphorePermit;
 use toolbay_contract::{CallEnvironment, Failure, KillReason, KillSwitch, Phase};
+use toolbay_policy::Outside;
 use wasmtime::component::{ResourceTable, ResourceTableError};
 use wasmtime::{Store, Trap};
 use wasmtime_wasi::{HostMonotonicClock, HostWallClock, I32Exit, WasiCtx, WasiCtxBuilder};
@@ -35,6 +36,7 @@ pub(super) struct Purpose {
     pub(super) limits: Limits,
     pub(super) fence: Fence,
     pub(super) environment: Option<CallEnvironment>,
+    pub(super) outside: Outside,
     pub(super) kill: KillSwitch,
     /// The plugin's own switch, which falls with the runtime's.
     pub(super) plugin_kill: KillSwitch,
@@ -85,6 +87,7 @@ impl<'a> Seat<'a> {
             limits: purpose.limits,
             progress: Spent::default(),
             logged: Spent::default(),
+            outside: purpose.outside,
             script_folder: None,
             environment: purpose.environment,
         };
@@ -243,6 +246,7 @@ pub(super) async fn ask_info(
         limits,
         fence: Fence::closed(),
         environment: None,
+        outside: Outside::Nothing,
         kill: kill.below(),
         plugin_kill: kill.clone(),
     };

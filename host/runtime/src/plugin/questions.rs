@@ -76,6 +76,7 @@ impl Plugin {
             limits: self.limits,
             fence,
             environment: environment.cloned(),
+            outside: toolbay_policy::Outside::Nothing,
             kill: match environment {
                 Some(environment) => environment.kill.below(),
                 None => KillSwitch::new(),

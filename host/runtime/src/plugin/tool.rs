@@ -41,6 +41,7 @@ impl Plugin {
             limits: self.limits,
             fence,
             environment: Some(environment),
+            outside: permit.outside().clone(),
             kill: kill.clone(),
             plugin_kill: self.kill.clone(),
         };

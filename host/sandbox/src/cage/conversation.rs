@@ -4,6 +4,7 @@ use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
+use super::leash::Leash;
 use super::plan::Input;
 use super::{CageError, Command, Enclosure, Ended};
 
@@ -48,7 +49,8 @@ impl Enclosure {
     ///
     /// Needs a tokio runtime with I/O and time.
     pub async fn open(&self, command: &Command) -> Result<Conversation, CageError> {
-        let deadline = Instant::now() + command.limits.time;
+        let started = Instant::now();
+        let leash = Leash::new(&command.limits);
         let mut command = command.clone();
         command.streams = super::Streams::Apart;
         let mut running = self.begin(&command, Input::FromHost).await?;
@@ -62,8 +64,10 @@ impl Enclosure {
         };
         let enclosure = self.clone();
         let life = tokio::spawn(async move {
-            let end = running.watch(&command, deadline, &mut |_, _| {}).await;
-            enclosure.judge(end, &command)
+            let end = running
+                .watch(&command, &leash, started, &mut |_, _| {})
+                .await;
+            enclosure.judge(end)
         });
         Ok(Conversation {
             input,

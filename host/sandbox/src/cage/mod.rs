@@ -13,6 +13,7 @@ pub(crate) mod ground;
 pub(crate) mod guard;
 mod keeper;
 pub(crate) mod layout;
+pub(crate) mod leash;
 pub(crate) mod limits;
 mod line;
 pub(crate) mod plan;
@@ -32,6 +33,7 @@ pub use conversation::{Conversation, Life};
 pub use environment::allowed;
 pub use ground::{PathError, Paths};
 pub use guard::GitAccess;
+pub use leash::{Bounds, Leash};
 pub use limits::Limits;
 pub use proxy::hosts::{Hosts, NoHost};
 

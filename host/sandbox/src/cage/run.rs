@@ -11,6 +11,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::environment;
 use super::layout;
+use super::leash::{Leash, Pace};
 use super::line::{Line, Word};
 use super::plan::{self, Input, Network, Plan, Program, Report, Walls};
 use super::proxy::{self, Proxy};
@@ -35,7 +36,22 @@ impl Enclosure {
         command: &Command,
         sink: &mut (dyn FnMut(Stream, &[u8]) + Send),
     ) -> Result<Ended, CageError> {
-        self.run_to_the_end(command, None, sink).await
+        self.run_held(command, &Leash::new(&command.limits), sink)
+            .await
+    }
+
+    /// The same by somebody who may change the bounds of time and output while it runs. Those of
+    /// the command itself do not count then.
+    pub async fn run_held(
+        &self,
+        command: &Command,
+        leash: &Leash,
+        sink: &mut (dyn FnMut(Stream, &[u8]) + Send),
+    ) -> Result<Ended, CageError> {
+        let started = Instant::now();
+        let mut running = self.begin(command, Input::None).await?;
+        let end = running.watch(command, leash, started, sink).await;
+        self.judge(end)
     }
 
     /// The same for a command that is given something to read. One that does not read it does
@@ -46,34 +62,22 @@ impl Enclosure {
         input: &[u8],
         sink: &mut (dyn FnMut(Stream, &[u8]) + Send),
     ) -> Result<Ended, CageError> {
-        self.run_to_the_end(command, Some(input), sink).await
-    }
-
-    async fn run_to_the_end(
-        &self,
-        command: &Command,
-        input: Option<&[u8]>,
-        sink: &mut (dyn FnMut(Stream, &[u8]) + Send),
-    ) -> Result<Ended, CageError> {
-        let deadline = Instant::now() + command.limits.time;
-        let wanted = match input {
-            Some(_) => Input::FromHost,
-            None => Input::None,
-        };
-        let mut running = self.begin(command, wanted).await?;
+        let started = Instant::now();
+        let leash = Leash::new(&command.limits);
+        let mut running = self.begin(command, Input::FromHost).await?;
         let sender = running.input.take();
         let mut feeding = pin!(async {
-            if let (Some(mut sender), Some(bytes)) = (sender, input) {
+            if let Some(mut sender) = sender {
                 // It may have been read or not: neither ends the command.
-                let _ = sender.write_all(bytes).await;
+                let _ = sender.write_all(input).await;
             }
         });
-        let mut watching = pin!(running.watch(command, deadline, sink));
+        let mut watching = pin!(running.watch(command, &leash, started, sink));
         let end = tokio::select! {
             end = &mut watching => end,
             () = &mut feeding => watching.await,
         };
-        self.judge(end, command)
+        self.judge(end)
     }
 
     /// Starts a helper and tells it what to run.
@@ -90,7 +94,7 @@ impl Enclosure {
         Ok(running)
     }
 
-    pub(super) fn judge(&self, end: End, command: &Command) -> Result<Ended, CageError> {
+    pub(super) fn judge(&self, end: End) -> Result<Ended, CageError> {
         let how = match (end.stopped, end.report) {
             (_, Some(Report::Failed(what))) => return Err(CageError::Broken(what)),
             (_, Some(Report::NotStarted(what))) => return Err(CageError::NotStarted(what)),
@@ -103,7 +107,7 @@ impl Enclosure {
         };
         Ok(Ended {
             how,
-            truncated: end.written > command.limits.output,
+            truncated: end.is_truncated,
             refused: end.refused,
             kind: self.cage.kind,
             strength: self.cage.strength(),
@@ -218,6 +222,7 @@ pub(super) struct End {
     /// Why it was ended from here, if it was.
     pub(super) stopped: Option<How>,
     pub(super) written: u64,
+    pub(super) is_truncated: bool,
 }
 
 impl End {
@@ -237,18 +242,35 @@ impl Running {
     pub(super) async fn watch(
         &mut self,
         command: &Command,
-        deadline: Instant,
+        leash: &Leash,
+        started: Instant,
         sink: &mut (dyn FnMut(Stream, &[u8]) + Send),
     ) -> End {
         let mut end = End::default();
         let mut is_open = true;
         let mut proxy = None;
-        let mut deadline = deadline;
+        let mut bounds = leash.follow();
+        let mut now = *bounds.borrow_and_update();
+        let mut deadline = started + now.time;
+        let mut pace = Pace::default();
         let (mut out, mut err) = (vec![0; CHUNK], vec![0; CHUNK]);
         while is_open || self.output.is_some() || self.errors.is_some() {
+            let wait = pace.wait();
             let piece = tokio::select! {
-                count = read(&mut self.output, &mut out) => Some((Stream::Output, count)),
-                count = read(&mut self.errors, &mut err) => Some((Stream::Errors, count)),
+                count = read(&mut self.output, &mut out), if wait.is_none() => {
+                    Some((Stream::Output, count))
+                }
+                count = read(&mut self.errors, &mut err), if wait.is_none() => {
+                    Some((Stream::Errors, count))
+                }
+                () = sleep_until(wait.unwrap_or(started)), if wait.is_some() => None,
+                Ok(()) = bounds.changed() => {
+                    now = *bounds.borrow_and_update();
+                    if end.stopped.is_none() {
+                        deadline = started + now.time;
+                    }
+                    None
+                }
                 word = self.line.next(), if is_open => {
                     match word {
                         Word::Report(report) => end.note(report),
@@ -284,7 +306,8 @@ impl Running {
                 }
                 continue;
             }
-            let room = command.limits.output.saturating_sub(end.written);
+            pace.took(count, now.pace);
+            let room = now.output.saturating_sub(end.written);
             let kept = count.min(usize::try_from(room).unwrap_or(usize::MAX));
             end.written += count as u64;
             let piece = match stream {
@@ -294,7 +317,8 @@ impl Running {
             if kept > 0 {
                 sink(stream, piece);
             }
-            if end.written > command.limits.output + SPILL && end.stopped.is_none() {
+            end.is_truncated |= kept < count;
+            if end.written > now.output.saturating_add(SPILL) && end.stopped.is_none() {
                 end.stopped = Some(How::Flooded);
                 self.line.stop().await;
                 deadline = Instant::now() + LAST_BREATH;

@@ -69,6 +69,32 @@ impl Group {
         Ok((group, pipes))
     }
 
+    /// The same for a command that gets no input, and whose outputs are one.
+    #[cfg(target_os = "linux")]
+    pub(super) fn start_bare(
+        command: &super::bare::Bare,
+    ) -> Result<(Self, io::PipeReader), StartError> {
+        let children_end = signal(SignalKind::child()).map_err(StartError::Refused)?;
+        let (mut child, output) = spawn_bare(command)?;
+        let leader = child
+            .id()
+            .and_then(|id| i32::try_from(id).ok())
+            .and_then(Pid::from_raw);
+        let Some(leader) = leader else {
+            let _ = child.start_kill();
+            return Err(StartError::Refused(io::Error::other(
+                "a fresh child has no process id",
+            )));
+        };
+        let group = Self {
+            leader,
+            child,
+            children_end,
+            is_over: false,
+        };
+        Ok((group, output))
+    }
+
     /// Waits until the shell has ended, and leaves its process id taken.
     pub(super) async fn leader_ended(&mut self) {
         while !self.has_ended() {
@@ -148,6 +174,37 @@ fn spawn(script: &Script) -> Result<Child, StartError> {
         .process_group(0)
         .spawn()
         .map_err(StartError::Refused)
+}
+
+#[cfg(target_os = "linux")]
+#[allow(clippy::disallowed_methods)]
+fn spawn_bare(command: &super::bare::Bare) -> Result<(Child, io::PipeReader), StartError> {
+    if !command.folder.is_dir() {
+        return Err(StartError::NoDirectory {
+            cwd: command.folder.clone(),
+        });
+    }
+    let [program, arguments @ ..] = command.arguments.as_slice() else {
+        return Err(StartError::Refused(io::ErrorKind::InvalidInput.into()));
+    };
+    let (output, writer) = io::pipe().map_err(StartError::Refused)?;
+    let errors = writer.try_clone().map_err(StartError::Refused)?;
+    let environment = command.environment.iter();
+    let child = Command::new(program)
+        .args(arguments)
+        .current_dir(&command.folder)
+        .env_clear()
+        .envs(environment.map(|(name, value)| (name, value)))
+        .stdin(Stdio::null())
+        .stdout(writer)
+        .stderr(errors)
+        .process_group(0)
+        .spawn();
+    let child = child.map_err(|error| StartError::NotStarted {
+        program: program.display().to_string(),
+        error,
+    })?;
+    Ok((child, output))
 }
 
 fn how_it_ended(status: ExitStatus) -> How {

@@ -109,6 +109,11 @@ impl<'a> Sed<'a> {
     }
 }
 
+/// Whether a script does nothing to other files and runs nothing.
+pub(crate) fn script_is_harmless(text: &str) -> bool {
+    script::check(text).is_ok()
+}
+
 fn value(word: Option<&Word>) -> Result<&str, Finding> {
     let word = word.ok_or_else(|| Check::UnsafeProgram.found("`sed` lacks its script"))?;
     no_glob(word)?;

@@ -149,6 +149,7 @@ impl Sessions {
             is_logged: true,
             say: say(routes),
             ask_who_is_enabled: true,
+            goes_on: true,
             shared: Some(self.shared.clone()),
             within: opening.within,
             ..Wishes::default()

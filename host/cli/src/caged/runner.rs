@@ -1,0 +1,103 @@
+//! One command, ready to run.
+
+use std::time::Duration;
+
+use toolbay_sandbox::cage::{Command, Enclosure, How, Leash, Strength};
+use toolbay_sandbox::process::{Bare, run_bare};
+
+/// What runs, and in what.
+pub(super) enum Runner {
+    Caged(Enclosure, Command),
+    /// Without a cage; the enclosure is for those who come after it.
+    Bare(Bare, Option<Enclosure>),
+}
+
+/// What is left of a command.
+#[derive(Debug, Clone)]
+pub(super) struct Finished {
+    pub(super) how: How,
+    pub(super) truncated: bool,
+    /// What the cage has to say, a sentence each.
+    pub(super) remarks: Vec<String>,
+}
+
+impl Runner {
+    /// Runs it to its end. Dropping the future kills it and all that it started.
+    pub(super) async fn run(
+        self,
+        leash: &Leash,
+        sink: &mut (dyn FnMut(&[u8]) + Send),
+    ) -> Result<Finished, String> {
+        match self {
+            Self::Caged(enclosure, command) => {
+                let ended = enclosure
+                    .run_held(&command, leash, &mut |_, bytes| sink(bytes))
+                    .await
+                    .map_err(|error| error.to_string())?;
+                let refused = ended.refused.iter();
+                let mut remarks: Vec<String> = refused
+                    .map(|refused| format!("The cage refused: {refused}"))
+                    .collect();
+                if ended.strength == Strength::Degraded {
+                    remarks.push(
+                        "This ran in a degraded cage; `toolbay doctor` says what it lacks.".into(),
+                    );
+                }
+                Ok(Finished {
+                    how: ended.how,
+                    truncated: ended.truncated,
+                    remarks,
+                })
+            }
+            Self::Bare(command, enclosure) => {
+                let ended = run_bare(&command, leash, sink).await;
+                if let Some(enclosure) = enclosure {
+                    // It may have made files that commands inside must not change.
+                    let _ = tokio::task::spawn_blocking(move || enclosure.refresh()).await;
+                }
+                let ended = ended.map_err(|error| error.to_string())?;
+                Ok(Finished {
+                    how: ended.how,
+                    truncated: ended.truncated,
+                    remarks: vec!["This ran outside the cage.".into()],
+                })
+            }
+        }
+    }
+}
+
+impl Finished {
+    /// What a task leaves to say behind its output.
+    pub(super) fn last_words(&self) -> Vec<String> {
+        let end = match self.how {
+            How::Exit(0) => None,
+            How::Exit(code) => Some(format!("exit code {code}")),
+            how => meaning(how, None).1,
+        };
+        end.into_iter()
+            .chain(self.remarks.iter().cloned())
+            .collect()
+    }
+}
+
+/// An exit code as shells have it, and what else there is to say.
+pub(super) fn meaning(how: How, time: Option<Duration>) -> (i32, Option<String>) {
+    let ended = |why: &str| Some(format!("It was ended because it {why}."));
+    match how {
+        How::Exit(code) => (code, None),
+        How::Signal(signal) => (128 + signal, Some(format!("A signal ended it: {signal}."))),
+        How::TimedOut => {
+            let limit = match time {
+                Some(time) => format!(
+                    "It was ended after {} s, its time limit.",
+                    time.as_secs_f32()
+                ),
+                None => "It was ended at its time limit.".into(),
+            };
+            (124, Some(limit))
+        }
+        How::Flooded => (137, ended("would not stop writing")),
+        How::OutOfMemory => (137, ended("used too much memory")),
+        How::TooManyProcesses => (137, ended("started too many processes")),
+    }
+}
