@@ -151,8 +151,13 @@ impl Front {
                 return Err(answer);
             }
         };
+        let is_end = parts.method == Method::DELETE;
         let request = Request::from_parts(parts, Full::new(bytes));
-        let answer = self.service.handle(request).await;
+        let mut answer = self.service.handle(request).await;
+        if is_end && answer.status() == StatusCode::ACCEPTED {
+            // It is done, not accepted; some clients take the other word for a failure.
+            *answer.status_mut() = StatusCode::NO_CONTENT;
+        }
         if let Some(begun) = answer.headers().get(SESSION) {
             let begun = begun.to_str().unwrap_or_default().to_owned();
             self.owners().insert(begun, whose);
