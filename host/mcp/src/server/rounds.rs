@@ -79,7 +79,7 @@ impl Client {
         let (running, given) = match state {
             Some(state) => match self.take_up(seal, &state, &request, given, &context)? {
                 TakenUp::Running(running) => (running, BTreeMap::new()),
-                TakenUp::AskAgain(waiting) => return self.wait(seal, waiting),
+                TakenUp::AskAgain(waiting) => return self.wait(seal, *waiting),
             },
             None => {
                 let dispatch = match self.dispatch(None).await {
@@ -156,7 +156,7 @@ impl Client {
         drop(waiting);
         let Some(answer) = answer else {
             // Other answers than the one that was asked for: ask again.
-            return Ok(TakenUp::AskAgain(Waiting { running, asked }));
+            return Ok(TakenUp::AskAgain(Box::new(Waiting { running, asked })));
         };
         let way = match can_ask(context.client_capabilities().as_ref()) {
             true => {
@@ -243,7 +243,7 @@ impl Client {
 
 enum TakenUp {
     Running(Running),
-    AskAgain(Waiting),
+    AskAgain(Box<Waiting>),
 }
 
 impl Running {
