@@ -229,3 +229,33 @@ fn whoever_listens_hears_of_saved_results() {
     server.signal("TERM");
     while listening.next().is_some() {}
 }
+
+#[test]
+fn a_session_is_held_to_the_folders_of_its_client() {
+    let project = Project::new();
+    project.file("a/in.txt", "inside\n");
+    project.file("b/out.txt", "outside\n");
+    let server = Server::start(&project, &["--allow", "Read"]);
+    let mut held = Session::begin(&server, json!({"roots": {}}));
+    let mut other = Session::begin(&server, json!({}));
+    let root = format!("file://{}", project.root().join("a").display());
+    let mut sees = |session: &mut Session<'_>, path: &str| {
+        let path = project.root().join(path);
+        let params = json!({"name": "Read", "arguments": {"file_path": path}});
+        let mut reply = session.begun("tools/call", params);
+        loop {
+            let message = reply.next().expect("a result");
+            if message["method"] == "roots/list" {
+                let roots = json!({"roots": [{"uri": root}]});
+                let told = json!({"jsonrpc": "2.0", "id": message["id"], "result": roots});
+                assert_eq!(session.say(&told).status, 202);
+            } else if let Some(result) = message.get("result") {
+                return result["isError"] == false;
+            }
+        }
+    };
+    assert!(sees(&mut held, "a/in.txt"));
+    assert!(!sees(&mut held, "b/out.txt"));
+    // That is the one client's wish, not the others'.
+    assert!(sees(&mut other, "b/out.txt"));
+}
