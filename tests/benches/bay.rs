@@ -38,6 +38,8 @@ mod tree;
 mod call;
 #[path = "bay/grep.rs"]
 mod grep;
+#[path = "bay/mcp.rs"]
+mod mcp;
 #[path = "bay/read.rs"]
 mod read;
 #[path = "bay/registry.rs"]
@@ -52,9 +54,10 @@ use table::Table;
 
 type Group = fn(Effort, &mut Table);
 
-const GROUPS: [(&str, Group); 6] = [
+const GROUPS: [(&str, Group); 7] = [
     ("call", call::run),
     ("grep", grep::run),
+    ("mcp", mcp::run),
     ("read", read::run),
     ("start", start::run),
     ("registry", registry::run),

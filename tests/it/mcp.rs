@@ -164,8 +164,10 @@ fn the_tools_are_listed_with_schemas_and_called() {
             .contains("one")
     );
     assert_eq!(result["structuredContent"]["kind"], "text");
-    let result = client.call("Nothing", json!({}));
-    assert_eq!(result["isError"], true, "{result}");
+    let answer = client.ask("tools/call", json!({"name": "Raed", "arguments": {}}));
+    assert_eq!(answer["error"]["code"], -32602, "{answer}");
+    let said = answer["error"]["message"].as_str().unwrap();
+    assert!(said.contains("did you mean Read?"), "{said}");
     let result = client.call("Read", json!({"file_path": 5, "more": true}));
     assert_eq!(result["isError"], true, "{result}");
     client.close();

@@ -124,6 +124,13 @@ fn tokens_come_from_files_and_variables_that_are_private() {
         .run(&args)
         .exits(2)
         .complains(&["NOT_SET", "not set"]);
+    // Any variable will do, if it is long enough.
+    let server = Server::start(&project, &["--token-env", "XDG_CACHE_HOME"]);
+    let variables = project.environment();
+    let token = variables.iter().find(|(name, _)| *name == "XDG_CACHE_HOME");
+    let token = token.unwrap().1.display().to_string();
+    Session::begin_as(&server, Some(&token), json!({}));
+    assert_eq!(server.post(&[], "{}").status, 401);
 }
 
 #[test]

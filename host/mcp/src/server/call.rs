@@ -50,6 +50,7 @@ pub(super) async fn call(
         true => Way::Request(context.peer.clone()),
         false => Way::Nobody,
     };
+    known(&dispatch, &request.name)?;
     let block = block(client.call_id(), &request);
     let kill = client.kill.below();
     let _route = client.routes.open(&block.id, way, &context);
@@ -68,6 +69,23 @@ pub(super) async fn call(
         let _ = context.peer.notify_resource_list_changed().await;
     }
     Ok(told.into())
+}
+
+/// Refuses the name of no tool, as the protocol wants it: that is the client's mistake, not a
+/// tool's.
+pub(super) fn known(dispatch: &Dispatch, name: &str) -> Result<(), ErrorData> {
+    let pool = dispatch.pool();
+    if pool.find(name).is_some() {
+        return Ok(());
+    }
+    let short: String = name.chars().take(80).collect();
+    let nearest = pool.nearest(name);
+    let nearest = nearest.map(|name| format!("; did you mean {name}?"));
+    let text = format!(
+        "there is no tool called {short}{}",
+        nearest.unwrap_or_default()
+    );
+    Err(ErrorData::invalid_params(text, None))
 }
 
 /// The call, in its own name.
@@ -97,6 +115,9 @@ impl Client {
     pub(super) fn told(&self, ended: &ToolResult) -> rmcp::model::CallToolResult {
         let whole = ended.persisted.as_deref();
         let whole = whole.map(|path| self.shelf().put(&ended.tool, path));
+        if whole.is_some() {
+            self.saved.send_modify(|count| *count += 1);
+        }
         result::of(ended, whole)
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::RoleServer;
 use rmcp::service::Peer;
-use tokio::sync::Mutex as Gate;
+use tokio::sync::{Mutex as Gate, watch};
 use toolbay_contract::{KillReason, KillSwitch};
 use toolbay_dispatch::Dispatch;
 
@@ -23,6 +23,8 @@ pub(super) struct Client {
     pub(super) routes: Arc<Routes>,
     pub(super) kill: KillSwitch,
     pub(super) shelf: Mutex<Shelf>,
+    /// Counts what was put on the shelf.
+    pub(super) saved: watch::Sender<u64>,
     pub(super) rounds: Rounds,
     next: AtomicU64,
     /// The client's folders are not known, or not any more.
@@ -52,6 +54,7 @@ impl Client {
             routes: Arc::new(routes),
             kill,
             shelf: Mutex::default(),
+            saved: watch::Sender::new(0),
             rounds: Rounds::default(),
             next: AtomicU64::new(1),
             roots_are_stale: AtomicBool::new(true),

@@ -84,8 +84,7 @@ impl House {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         let new = || {
-            let mut routes = Routes::default();
-            routes.has_no_session = true;
+            let routes = Routes::without_session();
             // Clients do not keep the house: it would keep itself.
             Arc::new(Client::new(self.bays.clone(), self.kill.below(), routes))
         };

@@ -17,10 +17,10 @@ use rmcp::{ErrorData, RoleServer};
 use serde_json::Value;
 use tokio::sync::mpsc;
 use toolbay_contract::{KillReason, KillSwitch};
-use toolbay_dispatch::ToolResult;
+use toolbay_dispatch::{Dispatch, ToolResult};
 
 use super::asking::PERMISSION;
-use super::call::{block, can_ask, input, run};
+use super::call::{block, can_ask, input, known, run};
 use super::client::Client;
 use super::result;
 use super::routes::{Asked, Opened, Way};
@@ -79,22 +79,26 @@ impl Client {
         let (running, given) = match state {
             Some(state) => match self.take_up(seal, &state, &request, given, &context)? {
                 TakenUp::Running(running) => (running, BTreeMap::new()),
-                TakenUp::AskAgain(waiting) => return self.wait(seal, waiting),
+                TakenUp::AskAgain(waiting) => return self.wait(seal, *waiting),
             },
-            None => match self.begin(&request, &context).await {
-                Ok(running) => (running, given),
-                Err(why) => return Ok(result::refused(&why).into()),
-            },
+            None => {
+                let dispatch = match self.dispatch(None).await {
+                    Ok(dispatch) => dispatch,
+                    Err(why) => return Ok(result::refused(&why).into()),
+                };
+                known(&dispatch, &request.name)?;
+                (self.begin(dispatch, &request, &context), given)
+            }
         };
         self.follow(seal, running, given, context).await
     }
 
-    async fn begin(
+    fn begin(
         self: &Arc<Self>,
+        dispatch: Arc<Dispatch>,
         request: &CallToolRequestParams,
         context: &RequestContext<RoleServer>,
-    ) -> Result<Running, String> {
-        let dispatch = self.dispatch(None).await?;
+    ) -> Running {
         let (asked, questions) = mpsc::channel(1);
         let way = match can_ask(context.client_capabilities().as_ref()) {
             true => Way::Rounds(asked),
@@ -118,7 +122,7 @@ impl Client {
             // Whoever waited may have given up.
             let _ = sender.send(result).await;
         });
-        Ok(running)
+        running
     }
 
     /// Finds the call that a client's state speaks of, and hands it the answer.
@@ -152,7 +156,7 @@ impl Client {
         drop(waiting);
         let Some(answer) = answer else {
             // Other answers than the one that was asked for: ask again.
-            return Ok(TakenUp::AskAgain(Waiting { running, asked }));
+            return Ok(TakenUp::AskAgain(Box::new(Waiting { running, asked })));
         };
         let way = match can_ask(context.client_capabilities().as_ref()) {
             true => {
@@ -239,7 +243,7 @@ impl Client {
 
 enum TakenUp {
     Running(Running),
-    AskAgain(Waiting),
+    AskAgain(Box<Waiting>),
 }
 
 impl Running {

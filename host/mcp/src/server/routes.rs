@@ -68,6 +68,14 @@ impl Drop for Opened {
 }
 
 impl Routes {
+    /// For requests that stand alone.
+    pub(super) fn without_session() -> Self {
+        Self {
+            has_no_session: true,
+            ..Self::default()
+        }
+    }
+
     /// Where progress of all calls goes.
     pub fn progress_sink(self: &Arc<Self>) -> ProgressSink {
         let routes = self.clone();

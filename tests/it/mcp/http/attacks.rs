@@ -102,12 +102,12 @@ fn a_session_is_nobody_elses() {
                 .replace("application/json, ", "");
             let status = server.send(text.as_bytes()).status;
             // To end what is not there is no error.
-            let same = status == 404 || (method == "DELETE" && id != first.id && status == 202);
+            let same = status == 404 || (method == "DELETE" && id != first.id && status == 204);
             assert!(same, "{method} {id}: {status}");
         }
     }
     assert_eq!(first.ask("ping", json!({}))["result"], json!({}));
-    assert_eq!(second.delete(), 202);
+    assert_eq!(second.delete(), 204);
 }
 
 #[test]
@@ -360,6 +360,6 @@ fn sessions_are_bounded() {
         ("MCP-Protocol-Version", Some("2025-11-25")),
     ];
     let head = server.head("DELETE", &headers, 0);
-    assert_eq!(server.send(head.as_bytes()).status, 202);
+    assert_eq!(server.send(head.as_bytes()).status, 204);
     assert_eq!(server.post(&[], &begin()).status, 200);
 }

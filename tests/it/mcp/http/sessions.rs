@@ -88,7 +88,7 @@ fn tasks_are_the_sessions_own_and_end_with_it() {
         "{result}"
     );
     assert!(beats(seen).is_some(), "it runs on");
-    assert_eq!(first.delete(), 202);
+    assert_eq!(first.delete(), 204);
     assert_eq!(first.begun("tools/list", json!({})).status, 404);
     // It stops to beat: not at once, but for good.
     let until = Instant::now() + Duration::from_secs(30);
@@ -196,4 +196,66 @@ fn the_log_is_heard_as_wished_and_within_bounds() {
     assert_eq!(answer["result"], json!({}), "{answer}");
     let answer = session.ask("logging/setLevel", json!({"level": "loud"}));
     assert!(answer.get("error").is_some(), "{answer}");
+}
+
+#[test]
+fn whoever_listens_hears_of_saved_results() {
+    let project = Project::new();
+    let server = Server::start(&project, &["--allow", "Bash"]);
+    let wanted = json!({"notifications": {"resourcesListChanged": true, "toolsListChanged": true}});
+    let mut listening = server.alone("subscriptions/listen", wanted, &json!({}));
+    let first = listening.next().unwrap();
+    assert_eq!(
+        first["method"], "notifications/subscriptions/acknowledged",
+        "{first}"
+    );
+    // Tools do not change here, so nobody is promised to hear of it.
+    let accepted = &first["params"]["notifications"];
+    assert_eq!(*accepted, json!({"resourcesListChanged": true}), "{first}");
+    let call = json!({"name": "Bash", "arguments": {"command": "seq 1 50000"}});
+    let result = server.alone("tools/call", call, &json!({})).answer();
+    assert_eq!(result["result"]["isError"], false, "{result}");
+    let told = listening.next().unwrap();
+    assert_eq!(
+        told["method"], "notifications/resources/list_changed",
+        "{told}"
+    );
+    let listed = server
+        .alone("resources/list", json!({}), &json!({}))
+        .answer();
+    let all = listed["result"]["resources"].as_array().unwrap();
+    assert_eq!(all.len(), 1, "{listed}");
+    // The stream ends in good order with the server.
+    server.signal("TERM");
+    while listening.next().is_some() {}
+}
+
+#[test]
+fn a_session_is_held_to_the_folders_of_its_client() {
+    let project = Project::new();
+    project.file("a/in.txt", "inside\n");
+    project.file("b/out.txt", "outside\n");
+    let server = Server::start(&project, &["--allow", "Read"]);
+    let mut held = Session::begin(&server, json!({"roots": {}}));
+    let mut other = Session::begin(&server, json!({}));
+    let root = format!("file://{}", project.root().join("a").display());
+    let mut sees = |session: &mut Session<'_>, path: &str| {
+        let path = project.root().join(path);
+        let params = json!({"name": "Read", "arguments": {"file_path": path}});
+        let mut reply = session.begun("tools/call", params);
+        loop {
+            let message = reply.next().expect("a result");
+            if message["method"] == "roots/list" {
+                let roots = json!({"roots": [{"uri": root}]});
+                let told = json!({"jsonrpc": "2.0", "id": message["id"], "result": roots});
+                assert_eq!(session.say(&told).status, 202);
+            } else if let Some(result) = message.get("result") {
+                return result["isError"] == false;
+            }
+        }
+    };
+    assert!(sees(&mut held, "a/in.txt"));
+    assert!(!sees(&mut held, "b/out.txt"));
+    // That is the one client's wish, not the others'.
+    assert!(sees(&mut other, "b/out.txt"));
 }

@@ -30,6 +30,8 @@ const PATH: &str = "/mcp";
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 
 type Answer = Response<Held>;
+/// An answer that ends a request before it is understood.
+type Refused = Box<Answer>;
 
 pub(super) struct Front {
     service: StreamableHttpService<Handler, LocalSessionManager>,
@@ -104,10 +106,10 @@ impl Front {
 
     pub(super) async fn answer(&self, request: Request<Incoming>) -> Answer {
         let answered = self.serve(request).await;
-        answered.unwrap_or_else(|refused| refused)
+        answered.unwrap_or_else(|refused| *refused)
     }
 
-    async fn serve(&self, request: Request<Incoming>) -> Result<Answer, Answer> {
+    async fn serve(&self, request: Request<Incoming>) -> Result<Answer, Refused> {
         if request.uri().path() != PATH {
             let text = format!("there is nothing here; the protocol is spoken at {PATH}");
             return Err(plain(StatusCode::NOT_FOUND, text));
@@ -151,8 +153,13 @@ impl Front {
                 return Err(answer);
             }
         };
+        let is_end = parts.method == Method::DELETE;
         let request = Request::from_parts(parts, Full::new(bytes));
-        let answer = self.service.handle(request).await;
+        let mut answer = self.service.handle(request).await;
+        if is_end && answer.status() == StatusCode::ACCEPTED {
+            // It is done, not accepted; some clients take the other word for a failure.
+            *answer.status_mut() = StatusCode::NO_CONTENT;
+        }
         if let Some(begun) = answer.headers().get(SESSION) {
             let begun = begun.to_str().unwrap_or_default().to_owned();
             self.owners().insert(begun, whose);
@@ -161,7 +168,7 @@ impl Front {
     }
 
     /// A place among the client's requests under way.
-    fn place(&self, whose: Principal) -> Result<tokio::sync::OwnedSemaphorePermit, Answer> {
+    fn place(&self, whose: Principal) -> Result<tokio::sync::OwnedSemaphorePermit, Refused> {
         let mut shares = self.shares.lock().unwrap_or_else(PoisonError::into_inner);
         let share = shares.entry(whose).or_insert_with(Share::new);
         let busy = |text: String| {
@@ -179,7 +186,7 @@ impl Front {
     }
 
     /// Whether one more session may begin.
-    async fn room_for_a_session(&self, id: &Value) -> Result<(), Answer> {
+    async fn room_for_a_session(&self, id: &Value) -> Result<(), Refused> {
         let open = self.sessions.sessions.read().await;
         self.owners()
             .retain(|session, _| open.contains_key(session.as_str()));
@@ -214,7 +221,7 @@ fn config(names: &Names) -> StreamableHttpServerConfig {
         .with_max_request_body_bytes(MOST_BYTES)
 }
 
-fn session(request: &Request<Incoming>) -> Result<Option<String>, Answer> {
+fn session(request: &Request<Incoming>) -> Result<Option<String>, Refused> {
     let mut all = request.headers().get_all(SESSION).iter();
     let Some(first) = all.next() else {
         return Ok(None);
@@ -227,7 +234,7 @@ fn session(request: &Request<Incoming>) -> Result<Option<String>, Answer> {
 }
 
 /// The whole body, if it is short and comes in time.
-async fn collected(body: Incoming) -> Result<Bytes, Answer> {
+async fn collected(body: Incoming) -> Result<Bytes, Refused> {
     let too_large = || {
         let text = format!("a body has {MOST_BYTES} bytes at most");
         plain(StatusCode::PAYLOAD_TOO_LARGE, text)
@@ -248,7 +255,7 @@ async fn collected(body: Incoming) -> Result<Bytes, Answer> {
     }
 }
 
-fn looked_at(bytes: &[u8]) -> Result<Message, Answer> {
+fn looked_at(bytes: &[u8]) -> Result<Message, Refused> {
     if is_too_deep(bytes, DEEPEST) {
         let text = format!("more than {DEEPEST} arrays and objects inside each other");
         return Err(error(StatusCode::BAD_REQUEST, -32700, &text, &Value::Null));
@@ -257,12 +264,12 @@ fn looked_at(bytes: &[u8]) -> Result<Message, Answer> {
     Ok(serde_json::from_slice(bytes).unwrap_or_default())
 }
 
-fn in_use(id: &Value) -> Answer {
+fn in_use(id: &Value) -> Refused {
     let text = "a request of this session with the same id is under way";
     error(StatusCode::BAD_REQUEST, -32600, text, id)
 }
 
-fn unauthorized(stranger: Stranger) -> Answer {
+fn unauthorized(stranger: Stranger) -> Refused {
     let (text, challenge) = match stranger {
         Stranger::NoToken => (
             "a token is needed: Authorization: Bearer …",
@@ -279,8 +286,8 @@ fn unauthorized(stranger: Stranger) -> Answer {
     answer
 }
 
-fn plain(status: StatusCode, text: impl Into<Bytes>) -> Answer {
-    let mut answer = Response::new(Held::of(text));
+fn plain(status: StatusCode, text: impl Into<Bytes>) -> Refused {
+    let mut answer = Box::new(Response::new(Held::of(text)));
     *answer.status_mut() = status;
     let kind = HeaderValue::from_static("text/plain; charset=utf-8");
     answer.headers_mut().insert(CONTENT_TYPE, kind);
@@ -288,7 +295,7 @@ fn plain(status: StatusCode, text: impl Into<Bytes>) -> Answer {
 }
 
 /// An error as the protocol has it.
-fn error(status: StatusCode, code: i32, text: &str, id: &Value) -> Answer {
+fn error(status: StatusCode, code: i32, text: &str, id: &Value) -> Refused {
     let told = json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": text}});
     let mut answer = plain(status, told.to_string());
     let kind = HeaderValue::from_static("application/json");

@@ -1,0 +1,15 @@
+//! The same, for the protocol without sessions.
+
+use toolbay_conformance::{NONE, context, fixture, pass};
+
+fixture!("test_logging_tool", NONE, |_input| {
+    for line in [
+        "Tool execution started",
+        "Tool processing data",
+        "Tool execution completed",
+    ] {
+        context::log(context::Level::Info, line);
+        pass(50);
+    }
+    Ok(toolbay_sdk::Outcome::text("Logged three lines."))
+});
