@@ -29,5 +29,7 @@ mod prompt;
 mod run;
 // Search results are those of ripgrep.
 mod search_differential;
+// Foreign MCP servers.
+mod servers;
 // The README leads a plugin author to a working tool.
 mod template;

@@ -242,6 +242,12 @@ pub struct McpAdd {
     /// A host that its process may reach
     #[arg(long = "allow-host", value_name = "HOST")]
     pub allow_hosts: Vec<String>,
+    /// A folder that its process may read although it lies in a folder for temporary files
+    #[arg(long = "allow-read", value_name = "DIR")]
+    pub allow_read: Vec<String>,
+    /// A folder that its process may write to; without any, those of the session
+    #[arg(long = "root", value_name = "DIR")]
+    pub roots: Vec<String>,
     /// The address, or the command and its arguments after `--`
     #[arg(required = true, value_name = "URL | -- COMMAND")]
     pub place: Vec<String>,
