@@ -227,6 +227,7 @@ async fn a_read_only_run_changes_nothing_whatever_the_script_does() {
         timeout: None,
         sandboxed: true,
         read_only,
+        path_rules: Arc::default(),
         on_output: OnOutput(Arc::new(|_| {})),
     };
     for script in [

@@ -9,6 +9,7 @@
 
 // Commands in cages.
 mod bash;
+mod bash_rules;
 // The plugins' own cases.
 mod cases;
 // The program from outside.

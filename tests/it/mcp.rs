@@ -1,5 +1,9 @@
 //! Our tools for a client that speaks MCP, line by line.
 
+mod http;
+mod roots;
+mod stream;
+
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin};
 use std::sync::mpsc;
@@ -20,7 +24,8 @@ struct Client {
 }
 
 impl Client {
-    fn start(project: &Project, args: &[&str], capabilities: Value) -> Self {
+    /// The program, to which nobody has said anything.
+    fn raw(project: &Project, args: &[&str]) -> Self {
         let mut all = vec!["mcp", "serve"];
         all.extend(args);
         let mut child = project.spawn(&all);
@@ -34,12 +39,16 @@ impl Client {
                 }
             }
         });
-        let mut client = Self {
+        Self {
             input: child.stdin.take(),
             child,
             lines,
             next: 1,
-        };
+        }
+    }
+
+    fn start(project: &Project, args: &[&str], capabilities: Value) -> Self {
+        let mut client = Self::raw(project, args);
         let answer = client.ask(
             "initialize",
             json!({

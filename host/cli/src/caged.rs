@@ -4,6 +4,9 @@
 //! no network. The cage is chosen and the project looked through when the first command runs,
 //! since most sessions start without one.
 
+mod closed;
+mod git;
+mod refusals;
 mod script;
 mod tasks;
 
@@ -54,7 +57,7 @@ pub struct Sandbox {
     pub allow_write: Vec<PathBuf>,
     pub allow_read: Vec<PathBuf>,
     pub deny_read: Vec<PathBuf>,
-    /// Commands may commit, branch and the like.
+    /// Every command may commit, branch and the like, not only git itself.
     pub git_writes: bool,
     /// Hosts that commands may reach, unless they only read.
     pub allowed_hosts: Vec<String>,
@@ -93,7 +96,7 @@ impl Caged {
         &self,
         run: &CommandRun,
         time: Duration,
-    ) -> Result<(&Enclosure, Command, Script), HostFailure> {
+    ) -> Result<(Enclosure, Command, Script), HostFailure> {
         if !run.sandboxed {
             return Err(HostFailure::Denied(
                 "commands run in a cage only; change what the cage allows in the settings \
@@ -102,13 +105,15 @@ impl Caged {
             ));
         }
         let enclosure = self.enclosure().await?;
+        let enclosure = self.closing(enclosure, run).await?;
         let script = Script::new(&run.script)?;
         let mut environment = cage::allowed(self.setting.environment.iter().cloned());
         if run.read_only {
             let quiet = toolbay_shell::QUIET.iter();
             environment.extend(quiet.map(|(name, value)| (name.into(), value.into())));
         }
-        let git = match self.setting.sandbox.git_writes {
+        let git_writes = self.setting.sandbox.git_writes || git::is_all_it_writes(&run.script);
+        let git = match git_writes {
             true => GitAccess::Writes,
             false => GitAccess::ReadOnly,
         };
@@ -132,6 +137,23 @@ impl Caged {
             streams: Streams::Together,
         };
         Ok((enclosure, command, script))
+    }
+
+    /// Closes what rules close to the call, as the project is now.
+    async fn closing(
+        &self,
+        enclosure: &Enclosure,
+        run: &CommandRun,
+    ) -> Result<Enclosure, HostFailure> {
+        let rules = run.path_rules.clone();
+        let roots = self.setting.roots.clone();
+        let looking = tokio::task::spawn_blocking(move || closed::by(&rules, &roots));
+        let closed = looking
+            .await
+            .map_err(|error| HostFailure::Failed(error.to_string()))?
+            .map_err(HostFailure::Failed)?;
+        let closing = enclosure.closing(&closed);
+        closing.map_err(|error| HostFailure::Failed(error.to_string()))
     }
 
     /// What may be reached: a call that only reads could still tell others what it has read.
@@ -174,6 +196,15 @@ impl Caged {
                 .iter()
                 .map(|refused| format!("The cage refused: {refused}")),
         );
+        if code != 0 {
+            let walls = refusals::Walls {
+                read_only: run.read_only,
+                folder: &command.folder,
+                closed: &enclosure.unreadable(),
+                has_hosts: !self.setting.sandbox.allowed_hosts.is_empty(),
+            };
+            remarks.extend(refusals::explain(&output, &walls));
+        }
         if ended.strength == Strength::Degraded {
             remarks
                 .push("This ran in a degraded cage; `toolbay doctor` says what it lacks.".into());
@@ -205,7 +236,7 @@ impl Shell for Caged {
             let (enclosure, mut prepared, _) = self.prepare(&command, TASK_TIME).await?;
             // Where a task ends is nobody's folder: it needs no mark in its output.
             prepared.arguments = ["bash", "-c", &command.script].map(OsString::from).into();
-            self.tasks.start(enclosure.clone(), prepared)
+            self.tasks.start(enclosure, prepared)
         })
     }
 }

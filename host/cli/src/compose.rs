@@ -1,25 +1,23 @@
 //! Puts a session together. The only place where the crates meet.
 
+mod tools;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use toolbay_audit::{Actor, Key, Log, Options};
-use toolbay_contract::{
-    AskUser, CallEnvironment, KillSwitch, Origin, Powers, ProgressSink, Session, Tool,
-};
+use toolbay_contract::{AskUser, CallEnvironment, KillSwitch, Powers, ProgressSink, Session, Tool};
 use toolbay_dispatch::{
-    Approver, Classifier, Dispatch, HookSetting, Nobody, Pool, PoolSetting, Results, Rulebook,
-    Setting, real_path,
+    Approver, Classifier, Dispatch, HookSetting, Nobody, Results, Rulebook, Setting, real_path,
 };
 use toolbay_mcp::client::{AskPerson, Servers, Status, Surroundings};
-use toolbay_policy::{Managed, Policy, Trust, Why};
-use toolbay_runtime::{Limits, OnCompile, Plugin, Runtime, RuntimeOptions, Source, digest};
+use toolbay_policy::{Closed, Policy, Why};
+use toolbay_runtime::{OnCompile, Runtime, RuntimeOptions};
 use toolbay_sandbox::cage::Helper;
 
 use crate::args::Common;
 use crate::audit::Events;
-use crate::builtin::{Builtin, DEMOS, PLUGINS};
 use crate::caged::{CageSetting, Caged, TaskTable};
 use crate::classifier::Described;
 use crate::places::{Places, hook_environment, user_name, variables};
@@ -27,8 +25,10 @@ use crate::servers::inventory::Sources;
 use crate::servers::{self, CagedServers, Connect, Inventory, ToolMemory};
 use crate::settings::{CommandLine, FileKeeper, Origins, Say, Settings, Stamps, own_files};
 
-/// A tool that says so of itself is offered in simple mode.
-const SIMPLE: &str = "simple";
+pub use tools::open_tools;
+
+use tools::assemble;
+
 /// Where results go that are too large for a model.
 const RESULTS: &str = "tool-results";
 
@@ -40,6 +40,8 @@ pub struct Bay {
     pub events: Arc<Events>,
     pub settings: Settings,
     pub roots: Vec<PathBuf>,
+    /// Every tool, whether this session offers it or not.
+    pub tools: Vec<Arc<dyn Tool>>,
     pub servers: Arc<Servers>,
     /// MCP servers that are known and cannot be used.
     pub other_servers: Vec<Status>,
@@ -73,6 +75,10 @@ pub struct Wishes {
     pub ask_who_is_enabled: bool,
     /// The components that only the tour shows.
     pub demos: bool,
+    /// The runtime and the tools of another session of this program.
+    pub shared: Option<(Runtime, Vec<Arc<dyn Tool>>)>,
+    /// These folders alone, each inside what would be seen otherwise.
+    pub within: Option<Vec<PathBuf>>,
     pub connect: Connect,
 }
 
@@ -91,6 +97,8 @@ impl Default for Wishes {
             session_folder: None,
             ask_who_is_enabled: false,
             demos: false,
+            shared: None,
+            within: None,
             connect: Connect::default(),
         }
     }
@@ -108,20 +116,34 @@ impl Bay {
             kill,
             wishes,
         } = ingredients;
-        let cwd = working_directory(&common)?;
+        let mut cwd = working_directory(&common)?;
         let origins = origins(&common, &cwd, &places);
         let stamps = Stamps::before(&origins);
         let settings = origins.load()?;
-        let roots = roots(&cwd, &common, &settings)?;
-        let runtime = Runtime::new(RuntimeOptions {
-            cache: Some((places.cache.join("compiled"), places.state.clone())),
-            cache_max_bytes: 0,
-            on_compile,
-        })?;
+        let mut roots = roots(&cwd, &common, &settings)?;
+        let only = wishes.within.clone();
+        if let Some(within) = wishes.within {
+            narrow(&mut roots, &mut cwd, within)?;
+        }
         let mut problems = settings.problems.clone();
-        let tools = open_tools(&runtime, &common, &settings, wishes.demos, &mut problems).await?;
+        let (runtime, tools) = match wishes.shared {
+            Some(shared) => shared,
+            None => {
+                let runtime = Runtime::new(RuntimeOptions {
+                    cache: Some((places.cache.join("compiled"), places.state.clone())),
+                    cache_max_bytes: 0,
+                    on_compile,
+                })?;
+                let demos = wishes.demos;
+                let tools = open_tools(&runtime, &common, &settings, demos, &mut problems).await?;
+                (runtime, tools)
+            }
+        };
 
-        let mut closed = own_files(&places);
+        let mut closed = Closed {
+            only,
+            ..own_files(&places)
+        };
         let results = match &wishes.session_folder {
             Some(folder) => {
                 closed.readable.push(real_path(&folder.join(RESULTS)));
@@ -140,7 +162,8 @@ impl Bay {
         );
         let policy = keeper.policy();
         problems.extend(not_the_owners(&policy));
-        let (pool, told) = assemble(tools, &common, &policy, wishes.ask_who_is_enabled).await;
+        let (pool, told) =
+            assemble(tools.clone(), &common, &policy, wishes.ask_who_is_enabled).await;
         problems.extend(told);
         let pool = Arc::new(pool);
 
@@ -179,6 +202,7 @@ impl Bay {
                     wishes.ask_user.clone(),
                 ))),
                 roots: roots.clone(),
+                tokens: Some(places.tokens()),
             },
         );
         let servers = Arc::new(servers);
@@ -193,6 +217,10 @@ impl Bay {
                 shell: Some(Arc::new(caged)),
                 tasks: Some(tasks),
                 tools: Some(pool.clone()),
+                resources: match servers.is_empty() {
+                    true => None,
+                    false => Some(servers.clone()),
+                },
                 ..Powers::default()
             },
             audit: events.clone(),
@@ -233,6 +261,7 @@ impl Bay {
             events,
             settings,
             roots,
+            tools,
             servers,
             other_servers: inventory.others,
             problems,
@@ -285,127 +314,6 @@ fn open_log(places: &Places, session: &str, settings: &Settings) -> anyhow::Resu
     Log::open(options).context("the audit log")
 }
 
-/// Every tool that there is, in no order.
-pub async fn open_tools(
-    runtime: &Runtime,
-    common: &Common,
-    settings: &Settings,
-    demos: bool,
-    problems: &mut Vec<String>,
-) -> anyhow::Result<Vec<Arc<dyn Tool>>> {
-    let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
-    for builtin in PLUGINS {
-        let plugin = open_builtin(runtime, builtin, Trust::BuiltIn, settings).await?;
-        tools.push(Arc::new(plugin));
-    }
-    if demos {
-        for demo in DEMOS {
-            let plugin = open_builtin(runtime, demo, Trust::ThirdParty, settings).await?;
-            tools.push(Arc::new(plugin));
-        }
-    }
-    let files = plugin_files(common.plugins.iter().chain(&settings.plugins), problems);
-    for file in files {
-        match open_file(runtime, &file, settings).await {
-            Ok(plugin) => tools.push(Arc::new(plugin)),
-            Err(error) => problems.push(error.to_string()),
-        }
-    }
-    Ok(tools)
-}
-
-/// The tools that this session offers.
-async fn assemble(
-    tools: Vec<Arc<dyn Tool>>,
-    common: &Common,
-    policy: &Policy,
-    ask_who_is_enabled: bool,
-) -> (Pool, Vec<String>) {
-    let simple: Option<Vec<String>> = common.simple.then(|| {
-        let is_simple = |tool: &&Arc<dyn Tool>| {
-            let annotations = &tool.info().annotations;
-            tool.trust() == Trust::BuiltIn && annotations.iter().any(|(key, _)| key == SIMPLE)
-        };
-        let simple = tools.iter().filter(is_simple);
-        simple.map(|tool| tool.info().name.clone()).collect()
-    });
-    let mut disabled = Vec::new();
-    if ask_who_is_enabled {
-        for tool in &tools {
-            // Ours always are, and asking would compile them all.
-            let ours = tool.trust() == Trust::BuiltIn;
-            // One that cannot be asked says why when it is called.
-            if !ours && matches!(tool.is_enabled().await, Ok(false)) {
-                disabled.push(tool.info().name.clone());
-            }
-        }
-    }
-    Pool::assemble(
-        tools,
-        &PoolSetting {
-            only: simple.as_deref(),
-            denied: &|name| policy.removes(name),
-            enabled: &|name| !disabled.iter().any(|disabled| disabled == name),
-        },
-    )
-}
-
-/// Takes an embedded component as a tool.
-pub async fn open_builtin(
-    runtime: &Runtime,
-    builtin: &Builtin,
-    trust: Trust,
-    settings: &Settings,
-) -> anyhow::Result<Plugin> {
-    let source = Source::Embedded {
-        bytes: builtin.bytes,
-        digest: builtin.digest,
-    };
-    let opened = Plugin::open(runtime, source, Origin::BuiltIn, trust, Limits::default()).await;
-    opened
-        .map(|plugin| limited(plugin, settings))
-        .with_context(|| format!("the built-in plugin {}", builtin.folder))
-}
-
-async fn open_file(
-    runtime: &Runtime,
-    file: &Path,
-    settings: &Settings,
-) -> Result<Plugin, toolbay_contract::Failure> {
-    let source = permitted(file, &settings.managed)?;
-    let opened = Plugin::open(
-        runtime,
-        source,
-        Origin::File(file.to_path_buf()),
-        Trust::ThirdParty,
-        settings.limits_of("*"),
-    )
-    .await;
-    opened.map(|plugin| limited(plugin, settings))
-}
-
-/// The component of a file, unless the owner of the machine has a list that it is not on. What
-/// was checked is what is loaded, whatever becomes of the file.
-fn permitted(file: &Path, managed: &Managed) -> Result<Source, toolbay_contract::Failure> {
-    if managed.allowed_plugins.is_none() {
-        return Ok(Source::File(file.to_path_buf()));
-    }
-    let bad = |reason: String| toolbay_contract::Failure::BadComponent {
-        plugin: file.display().to_string(),
-        reason,
-    };
-    let bytes = std::fs::read(file).map_err(|error| bad(error.to_string()))?;
-    let permitted = managed.permits_plugin(&digest(&bytes), None);
-    permitted.map_err(|refusal| bad(refusal.to_string()))?;
-    Ok(Source::Bytes(bytes.into()))
-}
-
-/// Settings name limits by the tool's name, which only the opened plugin knows.
-fn limited(plugin: Plugin, settings: &Settings) -> Plugin {
-    let limits = settings.limits_of(&plugin.info().name);
-    plugin.with_limits(limits)
-}
-
 /// The folder to work in, real.
 pub fn working_directory(common: &Common) -> anyhow::Result<PathBuf> {
     let given = match &common.cwd {
@@ -442,32 +350,20 @@ fn roots(cwd: &Path, common: &Common, settings: &Settings) -> anyhow::Result<Vec
     Ok(roots)
 }
 
-/// Files as they are, folders as the `.wasm` files in them, in order of name.
-fn plugin_files<'a>(
-    given: impl Iterator<Item = &'a PathBuf>,
-    problems: &mut Vec<String>,
-) -> Vec<PathBuf> {
-    let mut all = Vec::new();
-    for path in given {
-        if !path.is_dir() {
-            all.push(path.clone());
-            continue;
-        }
-        match std::fs::read_dir(path) {
-            Ok(entries) => {
-                let mut files: Vec<PathBuf> = entries
-                    .flatten()
-                    .map(|entry| entry.path())
-                    .filter(|file| {
-                        file.extension()
-                            .is_some_and(|extension| extension == "wasm")
-                    })
-                    .collect();
-                files.sort();
-                all.extend(files);
-            }
-            Err(error) => problems.push(format!("{}: {error}", path.display())),
+/// Takes folders in the place of the roots, each of which must lie inside one. The session works
+/// in the first, unless the folder where it began is still among them.
+fn narrow(roots: &mut Vec<PathBuf>, cwd: &mut PathBuf, within: Vec<PathBuf>) -> anyhow::Result<()> {
+    for folder in &within {
+        if !roots.iter().any(|root| folder.starts_with(root)) {
+            bail!("{} is outside of what was granted", folder.display());
         }
     }
-    all
+    let Some(first) = within.first() else {
+        bail!("no folder is left");
+    };
+    if !within.iter().any(|folder| cwd.starts_with(folder)) {
+        *cwd = first.clone();
+    }
+    *roots = within;
+    Ok(())
 }

@@ -414,6 +414,7 @@ pub fn own_files(places: &Places) -> Closed {
         unwritable: vec![places.cache.clone(), places.managed_folder()],
         unwritable_names: vec![".toolbay".into()],
         readable: Vec::new(),
+        only: None,
     }
 }
 

@@ -25,12 +25,13 @@ pub use kill::{KillReason, KillSwitch};
 pub use outcome::{Blob, Content, FileSeen, Link, Message, Modifier, Outcome, Role};
 pub use powers::{
     AgentBrief, Agents, AskUser, CommandExit, CommandRun, HostFailure, OnOutput, PowerFuture,
-    Powers, Question, Shell, TaskSnapshot, TaskState, Tasks, ToolEntry, ToolIndex,
+    Powers, Question, Resource, ResourceBody, ResourcePart, Resources, Shell, TaskSnapshot,
+    TaskState, Tasks, ToolEntry, ToolIndex,
 };
 pub use session::{SeenFile, Session, SessionSnapshot};
 pub use tool::{
-    BoxFuture, CallEnvironment, Origin, Progress, ProgressSink, Rejection, Review, Tool, ToolUse,
-    Verdict,
+    BoxFuture, CallEnvironment, LogLevel, Origin, Progress, ProgressSink, Rejection, Review, Tool,
+    ToolUse, Verdict,
 };
 // A tool is asked and called in these words of the policy, whoever writes it.
 pub use toolbay_policy::{Access, Behavior, Claims, Permit, Reach, Trust};

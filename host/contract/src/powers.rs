@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use thiserror::Error;
+use toolbay_policy::PathRules;
 
 /// How a power says no.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -50,6 +51,8 @@ pub struct CommandRun {
     pub sandboxed: bool,
     /// The call was granted reading alone: the cage must not be able to write.
     pub read_only: bool,
+    /// What is closed to the call; commands must not be a way around.
+    pub path_rules: Arc<PathRules>,
     /// Gets output as it comes.
     pub on_output: OnOutput,
 }
@@ -143,6 +146,37 @@ pub trait ToolIndex: Send + Sync {
     fn entries(&self) -> Vec<ToolEntry>;
 }
 
+/// Something that a server offers to be read, in the server's words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resource {
+    pub server: String,
+    pub uri: String,
+    pub name: String,
+    pub description: Option<String>,
+    pub mime: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ResourceBody {
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+/// A part of what was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResourcePart {
+    pub uri: String,
+    pub mime: Option<String>,
+    pub body: ResourceBody,
+}
+
+/// What servers offer to be read.
+pub trait Resources: Send + Sync {
+    /// Of one server, or of all that answer.
+    fn list(&self, server: Option<String>) -> PowerFuture<'_, Vec<Resource>>;
+    fn read(&self, server: String, uri: String) -> PowerFuture<'_, Vec<ResourcePart>>;
+}
+
 /// All that a session can lend, visible in one place.
 #[derive(Clone, Default)]
 pub struct Powers {
@@ -151,4 +185,5 @@ pub struct Powers {
     pub tasks: Option<Arc<dyn Tasks>>,
     pub agents: Option<Arc<dyn Agents>>,
     pub tools: Option<Arc<dyn ToolIndex>>,
+    pub resources: Option<Arc<dyn Resources>>,
 }

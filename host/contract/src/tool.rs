@@ -36,8 +36,22 @@ pub enum Progress {
         kind: String,
         json: String,
     },
+    /// A line of the tool's log, for whoever listens to logs.
+    Log {
+        level: LogLevel,
+        text: String,
+    },
     /// The tool said more than it may; the rest was dropped.
     Dropped,
+}
+
+/// How much a line of a log matters, least first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LogLevel {
+    Debug,
+    Info,
+    Warn,
+    Error,
 }
 
 /// Where progress goes, at once. Called on the guest's path: keep it short.

@@ -16,6 +16,7 @@ mod launch;
 mod link;
 mod memory;
 mod remote;
+mod resources;
 mod result;
 mod schema;
 mod servers;

@@ -1,4 +1,5 @@
-//! MCP: our tools for every client that speaks it ([`serve_stdio`]); of the other direction
+//! MCP: our tools for every client that speaks it ([`serve_stdio`],
+//! [`serve_http`]); of the other direction
 //! what a foreign tool is called here ([`ToolName`]) and how little its hints count ([`Hints`]).
 
 pub mod client;
@@ -8,4 +9,6 @@ mod server;
 
 pub use hints::{Effects, Hints};
 pub use name::ToolName;
-pub use server::{Elicit, Routes, serve_stdio};
+pub use server::{
+    Access, Bays, Bench, Elicit, HttpSetting, Opening, Routes, Tokens, serve_http, serve_stdio,
+};

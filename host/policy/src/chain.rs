@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::behavior::Behavior;
 use crate::claims::{HookWord, Opinion, Subject};
 use crate::decide::{Policy, Request, paths_of};
-use crate::paths::{ClosedBy, PathAccess};
+use crate::paths::{ClosedBy, OUTSIDE, PathAccess};
 
 /// Who said it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -187,6 +187,14 @@ fn limits(policy: &Policy, request: &Request) -> Said {
             "{} is closed by `toolbay's own files`",
             path.display()
         ));
+    }
+    let access = match request.claims.read_only {
+        true => PathAccess::Read,
+        false => PathAccess::Write,
+    };
+    let outside = |path: &&Path| policy.path_rules().is_outside(path, access);
+    if let Some(path) = paths_of(&request.subjects).find(outside) {
+        return deny(format!("{} lies outside of {OUTSIDE}", path.display()));
     }
     match request.study.always_asks() {
         Some(why) => {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::path_index::PathIndex;
-use crate::path_pattern::PathPattern;
+use crate::path_pattern::{Key, PathPattern};
 use crate::rule::{Rule, Rules};
 use crate::verb::Verb;
 
@@ -27,6 +27,9 @@ pub struct Closed {
     /// May be read all the same, by any tool and without a question: what was put
     /// there is for the model, such as results that were too large for it.
     pub readable: Vec<PathBuf>,
+    /// If given, nothing outside of these folders is read or written, whoever allows it: whose
+    /// session it is has said what it is about.
+    pub only: Option<Vec<PathBuf>>,
 }
 
 /// The deny rules that name paths, by what they close.
@@ -62,6 +65,7 @@ pub(crate) enum ClosedBy<'a> {
 
 /// What is said instead of a rule's text.
 const OWN_FILES: &str = "toolbay's own files";
+pub(crate) const OUTSIDE: &str = "the client's folders";
 
 impl PathRules {
     /// Takes the path rules out of all deny rules. A verb without content is about
@@ -94,6 +98,9 @@ impl PathRules {
     /// The text of the rule that forbids this, if one does. What may not be read
     /// may not be written either.
     pub fn forbids(&self, path: &Path, access: PathAccess) -> Option<&str> {
+        if self.is_outside(path, access) {
+            return Some(OUTSIDE);
+        }
         match self.closed_by(path, access)? {
             ClosedBy::Host => Some(OWN_FILES),
             ClosedBy::Rule(_, text) => Some(text),
@@ -114,6 +121,52 @@ impl PathRules {
         Some(ClosedBy::Rule(first.place, &first.text))
     }
 
+    /// The paths that deny rules name outright, with what they are closed to. All below them is
+    /// closed as well.
+    pub fn named(&self) -> impl Iterator<Item = (PathBuf, PathAccess)> {
+        self.shut().filter_map(|(pattern, access)| {
+            let folder = pattern.whole_folder()?;
+            Some((folder, access))
+        })
+    }
+
+    /// Folders in which all other deny rules may match something.
+    pub fn searched(&self) -> impl Iterator<Item = PathBuf> {
+        let others = self
+            .shut()
+            .filter(|(pattern, _)| pattern.whole_folder().is_none());
+        others.filter_map(|(pattern, _)| {
+            pattern.keys().into_iter().find_map(|key| match key {
+                Key::Base(base) => Some(base),
+                Key::Name(_) | Key::Ending(_) => None,
+            })
+        })
+    }
+
+    /// Whether a deny rule closes this. The host's own files are another matter.
+    pub fn is_shut(&self, path: &Path, access: PathAccess) -> bool {
+        self.no_read.first(path).is_some()
+            || access == PathAccess::Write && self.no_write.first(path).is_some()
+    }
+
+    fn shut(&self) -> impl Iterator<Item = (&PathPattern, PathAccess)> {
+        let both = [
+            (&self.no_read, PathAccess::Read),
+            (&self.no_write, PathAccess::Write),
+        ];
+        both.into_iter()
+            .flat_map(|(shut, access)| shut.rules.iter().map(move |by| (&by.pattern, access)))
+    }
+
+    /// Whether this is none of the session's business.
+    pub(crate) fn is_outside(&self, path: &Path, access: PathAccess) -> bool {
+        let Some(only) = &self.closed.only else {
+            return false;
+        };
+        let for_reading = access == PathAccess::Read && self.is_for_reading(path);
+        !for_reading && !only.iter().any(|folder| path.starts_with(folder))
+    }
+
     /// Whether this was put where it is to be read.
     pub(crate) fn is_for_reading(&self, path: &Path) -> bool {
         let readable = &self.closed.readable;
@@ -122,7 +175,9 @@ impl PathRules {
 
     /// Whether nothing is closed to readers, so that reading need not be checked.
     pub fn lets_all_be_read(&self) -> bool {
-        self.no_read.rules.is_empty() && self.closed.unreadable.is_empty()
+        self.no_read.rules.is_empty()
+            && self.closed.unreadable.is_empty()
+            && self.closed.only.is_none()
     }
 
     /// Whether there is no rule at all.
@@ -196,6 +251,58 @@ mod tests {
                 .collect(),
             ..Rules::default()
         })
+    }
+
+    #[test]
+    fn rules_name_paths_or_folders_to_search() {
+        let rules = rules(&[
+            "Read(./secret/**)",
+            "Read(./keys)",
+            "Edit(./gen/*.rs)",
+            "Read(.env)",
+            "Read",
+        ]);
+        let named: Vec<_> = rules.named().collect();
+        assert_eq!(
+            named,
+            [
+                ("/p/secret".into(), PathAccess::Read),
+                ("/p/keys".into(), PathAccess::Read)
+            ]
+        );
+        let searched: Vec<_> = rules.searched().collect();
+        assert_eq!(searched, [PathBuf::from("/"), "/p/gen".into()]);
+        for (path, access, wanted) in [
+            ("/p/a/.env", PathAccess::Read, true),
+            ("/p/gen/a.rs", PathAccess::Read, false),
+            ("/p/gen/a.rs", PathAccess::Write, true),
+            ("/p/keys/a", PathAccess::Write, true),
+        ] {
+            assert_eq!(rules.is_shut(Path::new(path), access), wanted, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_session_that_is_about_some_folders_sees_no_others() {
+        let closed = Closed {
+            only: Some(vec!["/p/a".into()]),
+            readable: vec!["/s/results".into()],
+            ..Closed::default()
+        };
+        let rules = rules(&[]).and_closed(&closed);
+        assert!(!rules.lets_all_be_read() && !rules.is_empty());
+        for (path, read, written) in [
+            ("/p/a/x", true, true),
+            ("/p/a", true, true),
+            ("/p/ab", false, false),
+            ("/p", false, false),
+            ("/s/results/1", true, false),
+            ("/etc/passwd", false, false),
+        ] {
+            let may = |access| rules.forbids(Path::new(path), access).is_none();
+            assert_eq!(may(PathAccess::Read), read, "{path}");
+            assert_eq!(may(PathAccess::Write), written, "{path}");
+        }
     }
 
     #[test]

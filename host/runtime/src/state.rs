@@ -34,6 +34,7 @@ pub(crate) struct State {
     pub(crate) kill: KillSwitch,
     pub(crate) limits: Limits,
     pub(crate) progress: Spent,
+    pub(crate) logged: Spent,
     /// Where the last script of this call ended.
     pub(crate) script_folder: Option<String>,
     /// The session around the call; none for questions that need no session.

@@ -1,4 +1,6 @@
 //! How long a caged `true` takes beside a bare `bash -c true`, measured in turns in one run.
+//!
+//! `TOOLBAY_CAGE_HELPER=PATH` has another program build the walls, such as the whole `toolbay`.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -28,6 +30,8 @@ fn main() {
         roots: vec![project.path().to_owned()],
         ..Paths::default()
     };
+    let helper = std::env::var_os("TOOLBAY_CAGE_HELPER")
+        .unwrap_or_else(|| env!("CARGO_BIN_EXE_toolbay-cage-helper").into());
     let median = |times: &mut Vec<Duration>| {
         times.sort();
         times[times.len() / 2]
@@ -36,7 +40,7 @@ fn main() {
         let cage = choose(&Demands {
             least: Strength::Degraded,
             only: Some(kind),
-            helper: Helper::At(env!("CARGO_BIN_EXE_toolbay-cage-helper").into()),
+            helper: Helper::At(helper.clone().into()),
             ..Demands::default()
         });
         let enclosure = match cage {

@@ -29,13 +29,23 @@ fn the_tour_shows_each_promise() {
             ("2. A search through the host's native engine", vec![false]),
             ("3. An edit, allowed by a rule", vec![false]),
             ("4. What no rule allows is not done", vec![true; 3]),
-            ("5. A third-party tool that lies", vec![false]),
-            ("6. A file too large to show", vec![false]),
-            ("7. Results too long for one message", vec![false; 3]),
+            ("5. Commands in a cage", vec![false, true]),
+            ("6. A third-party tool that lies", vec![false]),
+            ("7. A file too large to show", vec![false]),
+            ("8. Results too long for one message", vec![false; 3]),
         ]
     );
     let end = lines.last().unwrap();
-    assert_eq!(end["changed"], serde_json::json!(["src/main.rs"]), "{end}");
+    assert_eq!(
+        end["changed"],
+        serde_json::json!(["src/main.rs", "out/app"]),
+        "{end}"
+    );
+    let caged = &lines[5]["results"][1]["content"].to_string();
+    for said in ["built", ".env: Permission denied", "cannot create"] {
+        assert!(caged.contains(said), "{said}: {caged}");
+    }
+    assert!(!ran.out.contains("correct-horse"), "{}", ran.out);
 }
 
 #[test]
@@ -44,7 +54,7 @@ fn the_tour_keeps_a_long_result_in_a_file_and_shows_its_beginning() {
     let ran = project.run(&["tour"]).exits(0).quietly();
     let (_, step) = ran
         .out
-        .split_once("\n7. Results too long for one message\n")
+        .split_once("\n8. Results too long for one message\n")
         .unwrap();
     let lines: Vec<&str> = step.lines().collect();
     let place = |line: &&str| line.contains("<persisted-output>");

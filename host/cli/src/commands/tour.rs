@@ -206,8 +206,7 @@ impl Show {
             style.bold("In the end"),
             changed.join(", "),
             style.dim(&format!("The tour took {}.", milliseconds(took)))
-        ))?;
-        print_line(&style.dim("Commands will run in cages once there is a tool for them."))
+        ))
     }
 }
 

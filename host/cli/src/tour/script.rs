@@ -92,19 +92,29 @@ pub static SCRIPT: &[Step] = &[
         ],
     },
     Step {
-        title: "5. A third-party tool that lies",
+        title: "5. Commands in a cage",
+        about: "The first only reads, so nobody is asked and it cannot write. A rule allows the second, \
+                which does more than build: the kernel refuses the rest.",
+        shown_lines: SHOWN_LINES,
+        calls: &[
+            |_| ("Bash", json!({"command": "wc -l src/main.rs notes.md"})),
+            |_| ("Bash", json!({"command": "sh build.sh"})),
+        ],
+    },
+    Step {
+        title: "6. A third-party tool that lies",
         about: "It claims to be read-only and then attacks. Claims are enforced, not believed.",
         shown_lines: SHOWN_LINES,
         calls: &[|root| ("WordCount", json!({"file": format!("{root}/notes.md")}))],
     },
     Step {
-        title: "6. A file too large to show",
+        title: "7. A file too large to show",
         about: "The reader shows a part, and says how to get the rest.",
         shown_lines: SHOWN_LINES,
         calls: &[|root| ("Read", json!({"file_path": format!("{root}/server.log")}))],
     },
     Step {
-        title: "7. Results too long for one message",
+        title: "8. Results too long for one message",
         about: "The largest goes to a file; the model gets its size, the place and a preview.",
         shown_lines: 6,
         calls: &[

@@ -17,6 +17,7 @@ use rmcp::transport::streamable_http_client::StreamableHttpError;
 use toolbay_contract::{KillSwitch, ProgressSink};
 
 use self::process::{Tail, Tasks};
+use super::auth::Keys;
 use super::bounds;
 use super::handler::{Handler, Shared};
 use super::wire::{Trouble, WireError, excerpt};
@@ -50,6 +51,8 @@ pub(super) struct Link {
     trouble: Trouble,
     /// Of a process: its last words, and what ends with this.
     errors: Arc<Tail>,
+    /// Of a server that asks who we are.
+    keys: Option<Arc<Keys>>,
     _tasks: Tasks,
 }
 
@@ -165,9 +168,11 @@ impl Link {
             ServiceError::Timeout { timeout } => CallError::TimedOut(timeout),
             ServiceError::TransportSend(error) => {
                 let text = causes(&*error.error);
-                match needs_auth(&*error.error) {
-                    true => CallError::NeedsAuth(text),
-                    false => CallError::Gone(text),
+                let need = self.keys.as_ref().and_then(|keys| keys.need());
+                match (need, needs_auth(&*error.error)) {
+                    (Some(need), _) => CallError::NeedsAuth(need.to_string()),
+                    (None, true) => CallError::NeedsAuth(text),
+                    (None, false) => CallError::Gone(text),
                 }
             }
             ServiceError::Cancelled { .. } => CallError::Killed,

@@ -26,6 +26,8 @@ pub struct Surroundings {
     pub asker: Option<Arc<dyn Asker>>,
     /// The session's folders.
     pub roots: Vec<PathBuf>,
+    /// The folder of tokens that logins brought.
+    pub tokens: Option<PathBuf>,
 }
 
 /// The servers of a session. Nothing is connected before somebody asks for it.
@@ -43,8 +45,9 @@ impl Servers {
             memory,
             asker,
             roots,
+            tokens,
         } = around;
-        let means = Arc::new(Means::new(launcher, asker, roots));
+        let means = Arc::new(Means::new(launcher, asker, roots, tokens));
         let changed: Arc<OnceLock<OnTools>> = Arc::default();
         let tell: OnTools = {
             let changed = changed.clone();
@@ -87,7 +90,7 @@ impl Servers {
 
     /// Connects one server by its name.
     pub async fn connect(&self, name: &str) -> Result<(), String> {
-        match self.remotes.iter().find(|one| one.config.name == name) {
+        match self.named(name) {
             Some(remote) => remote.connect().await,
             None => Err(format!("there is no MCP server `{name}`")),
         }
@@ -117,6 +120,14 @@ impl Servers {
 
     pub fn statuses(&self) -> Vec<Status> {
         self.remotes.iter().map(|remote| remote.status()).collect()
+    }
+
+    pub(super) fn remotes(&self) -> &[Arc<Remote>] {
+        &self.remotes
+    }
+
+    pub(super) fn named(&self, name: &str) -> Option<&Arc<Remote>> {
+        self.remotes.iter().find(|one| one.config.name == name)
     }
 
     /// The server whose tool this would be.

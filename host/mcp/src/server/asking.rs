@@ -1,14 +1,23 @@
-//! Questions about permission, by elicitation.
+//! Questions to the person at the other end: about permission, and those of tools.
+
+mod questions;
 
 use std::sync::Arc;
 
 use rmcp::model::{ElicitRequestParams, ElicitationAction, ElicitationSchema};
-use rmcp::service::ElicitationMode;
 use serde_json::{Value, json};
-use toolbay_contract::BoxFuture;
+use toolbay_contract::{AskUser, BoxFuture, HostFailure, LogLevel, PowerFuture, Question};
 use toolbay_dispatch::{Answer, Approver, PermissionQuestion, RuleScope};
 
 use super::routes::Routes;
+
+tokio::task_local! {
+    /// The call in whose name this task acts: a tool's question does not say whose it is.
+    pub(super) static CALL: String;
+}
+
+/// Under this name a client answers a question about permission.
+pub(super) const PERMISSION: &str = "permission";
 
 /// Asks the person at the other end of the client.
 pub struct Elicit {
@@ -25,31 +34,18 @@ impl Elicit {
     }
 
     async fn elicit(&self, question: &PermissionQuestion) -> Result<Answer, String> {
-        let peer = self.routes.peer(&question.call_id);
-        let peer = peer.ok_or("its client is gone")?;
-        if !peer
-            .supported_elicitation_modes()
-            .contains(&ElicitationMode::Form)
-        {
-            return Err("the client has no way to ask a person (elicitation)".into());
-        }
-        let request = ElicitRequestParams::FormElicitationParams {
-            meta: None,
-            message: message(question),
-            requested_schema: schema(question)?,
-        };
-        let answered = peer.create_elicitation(request).await;
-        let answered = answered.map_err(|error| format!("the client could not ask: {error}"))?;
+        let for_session = self.offers_session(question);
+        let params = form(message(question, for_session), schema(for_session))?;
+        let answered = self.routes.ask(&question.call_id, PERMISSION, params);
+        let answered = answered.await?;
         let content = answered.content.unwrap_or_default();
         let word = content.get("answer").and_then(Value::as_str);
         Ok(match (answered.action, word) {
             (ElicitationAction::Accept, Some(ONCE)) => Answer::Yes,
-            (ElicitationAction::Accept, Some(SESSION)) if !question.rules.is_empty() => {
-                Answer::Always {
-                    rules: question.rules.clone(),
-                    scope: RuleScope::Session,
-                }
-            }
+            (ElicitationAction::Accept, Some(SESSION)) if for_session => Answer::Always {
+                rules: question.rules.clone(),
+                scope: RuleScope::Session,
+            },
             // Whatever else it may be is no yes.
             _ => {
                 let reason = content.get("reason").and_then(Value::as_str);
@@ -59,6 +55,13 @@ impl Elicit {
                 }
             }
         })
+    }
+
+    /// Whether a yes can be for the session: if there is one, and rules that would say so.
+    fn offers_session(&self, question: &PermissionQuestion) -> bool {
+        !self.routes.has_no_session
+            && !question.rules.is_empty()
+            && question.scopes.contains(&RuleScope::Session)
     }
 }
 
@@ -78,10 +81,51 @@ impl Approver for Elicit {
             }
         })
     }
+
+    fn tell(&self, trouble: &str) {
+        self.routes.say(LogLevel::Warn, trouble);
+    }
+}
+
+impl AskUser for Elicit {
+    fn ask(&self, asked: Vec<Question>) -> PowerFuture<'_, Vec<Vec<String>>> {
+        Box::pin(async move {
+            let unavailable = HostFailure::Unavailable;
+            let id = CALL.try_with(Clone::clone);
+            let id = id.map_err(|_| unavailable("nobody knows whose question it is".into()))?;
+            let params = form(questions::message(&asked), questions::schema(&asked));
+            let params = params.map_err(HostFailure::Failed)?;
+            let key = questions::key(&asked);
+            let answered = self.routes.ask(&id, &key, params).await;
+            let answered = answered.map_err(unavailable)?;
+            match answered.action {
+                ElicitationAction::Accept => {
+                    let content = answered.content.unwrap_or_default();
+                    Ok(questions::answers(&asked, &content))
+                }
+                ElicitationAction::Decline => {
+                    Err(HostFailure::Denied("the person would not answer".into()))
+                }
+                _ => Err(HostFailure::Cancelled),
+            }
+        })
+    }
+}
+
+fn form(message: String, schema: Value) -> Result<ElicitRequestParams, String> {
+    let Value::Object(schema) = schema else {
+        return Err("a form is an object".into());
+    };
+    let schema = ElicitationSchema::from_json_schema(schema);
+    Ok(ElicitRequestParams::FormElicitationParams {
+        meta: None,
+        message,
+        requested_schema: schema.map_err(|error| error.to_string())?,
+    })
 }
 
 /// What the person reads. Tools and models write parts of it, so it is marked as theirs.
-fn message(question: &PermissionQuestion) -> String {
+fn message(question: &PermissionQuestion, for_session: bool) -> String {
     let mut lines = vec![
         format!("{} wants to run, and {}.", question.tool, question.reason),
         format!("Input: {}", question.input),
@@ -93,7 +137,7 @@ fn message(question: &PermissionQuestion) -> String {
             .iter()
             .map(|warning| format!("Warning: {warning}")),
     );
-    if !question.rules.is_empty() {
+    if for_session {
         lines.push(format!(
             "For the session this allows: {}",
             question.rules.join(", ")
@@ -102,24 +146,18 @@ fn message(question: &PermissionQuestion) -> String {
     lines.join("\n")
 }
 
-fn schema(question: &PermissionQuestion) -> Result<ElicitationSchema, String> {
+fn schema(for_session: bool) -> Value {
     let mut choices = vec![ONCE];
-    if question.scopes.contains(&RuleScope::Session) && !question.rules.is_empty() {
+    if for_session {
         choices.push(SESSION);
     }
     choices.push(DENY);
-    let schema = json!({
+    json!({
         "type": "object",
         "properties": {
             "answer": {"type": "string", "enum": choices, "title": "Answer"},
             "reason": {"type": "string", "title": "Why not, for the model"},
         },
         "required": ["answer"],
-    });
-    match schema {
-        Value::Object(schema) => {
-            ElicitationSchema::from_json_schema(schema).map_err(|error| error.to_string())
-        }
-        _ => Err("no schema".into()),
-    }
+    })
 }

@@ -1,13 +1,15 @@
-//! Which client a call belongs to: where its progress and its questions go.
+//! Which request a call belongs to: where its progress, its log and its questions go.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::RoleServer;
-use rmcp::model::{ProgressNotificationParam, ProgressToken};
+use rmcp::model::{ElicitRequestParams, ElicitResult, LoggingLevel, ProgressToken};
 use rmcp::service::{Peer, RequestContext};
-use tokio::sync::mpsc;
-use toolbay_contract::{Progress, ProgressSink};
+use tokio::sync::{mpsc, oneshot};
+use toolbay_contract::{LogLevel, Progress, ProgressSink};
+
+use super::logging::{self, Note};
 
 /// Notifications that wait to be sent; a client that does not read loses the rest.
 const MOST_WAITING: usize = 256;
@@ -16,22 +18,50 @@ const MOST_WAITING: usize = 256;
 #[derive(Default)]
 pub struct Routes {
     open: Mutex<HashMap<String, Route>>,
+    session: Mutex<SessionLog>,
+    /// Nothing but a token tells who is on the other side: several may be.
+    pub(super) has_no_session: bool,
+}
+
+/// What a client wants to hear that belongs to no call.
+#[derive(Default)]
+struct SessionLog {
+    level: Option<LoggingLevel>,
+    notes: Option<mpsc::Sender<Note>>,
 }
 
 #[derive(Clone)]
 struct Route {
-    peer: Peer<RoleServer>,
-    /// None if the client wants no progress.
-    progress: Option<mpsc::Sender<String>>,
+    way: Way,
+    level: Option<LoggingLevel>,
+    wants_progress: bool,
+    notes: mpsc::Sender<Note>,
+}
+
+/// How a person can be asked.
+#[derive(Clone)]
+pub(super) enum Way {
+    /// By a request of ours, as long as theirs is open.
+    Request(Peer<RoleServer>),
+    /// By an answer to their request, which they repeat.
+    Rounds(mpsc::Sender<Asked>),
+    Nobody,
+}
+
+/// A question on its way to the client.
+pub(super) struct Asked {
+    pub(super) key: String,
+    pub(super) params: ElicitRequestParams,
+    pub(super) answer: oneshot::Sender<ElicitResult>,
 }
 
 /// Closes a route with its call.
-pub(super) struct Opened<'a> {
-    routes: &'a Routes,
+pub(super) struct Opened {
+    routes: Arc<Routes>,
     id: String,
 }
 
-impl Drop for Opened<'_> {
+impl Drop for Opened {
     fn drop(&mut self) {
         self.routes.all().remove(&self.id);
     }
@@ -42,62 +72,124 @@ impl Routes {
     pub fn progress_sink(self: &Arc<Self>) -> ProgressSink {
         let routes = self.clone();
         Arc::new(move |call_id, progress| {
-            let Some(text) = words(&progress) else {
+            let route = routes.all().get(call_id).cloned();
+            let Some(route) = route else {
                 return;
             };
-            let route = routes.all().get(call_id).cloned();
-            if let Some(sender) = route.and_then(|route| route.progress) {
+            let note = match progress {
+                Progress::Log { level, text } => {
+                    let level = logging::level(level);
+                    route.hears(&level).then_some(Note::Log { level, text })
+                }
+                shown => route
+                    .wants_progress
+                    .then(|| logging::progress(shown))
+                    .flatten(),
+            };
+            if let Some(note) = note {
                 // A full queue means a client that does not listen.
-                let _ = sender.try_send(text);
+                let _ = route.notes.try_send(note);
             }
         })
     }
 
-    pub(super) fn open(&self, id: &str, context: &RequestContext<RoleServer>) -> Opened<'_> {
-        let token = context.meta.get_progress_token();
-        let route = Route {
-            peer: context.peer.clone(),
-            progress: token.map(|token| sending(context.peer.clone(), token)),
-        };
-        self.all().insert(id.to_owned(), route);
+    /// Tells the client something that belongs to no call, if it wants to hear of it.
+    pub fn say(&self, level: LogLevel, text: &str) {
+        let session = self.session();
+        let level = logging::level(level);
+        if session
+            .level
+            .is_some_and(|least| rank(least) <= rank(level))
+            && let Some(notes) = &session.notes
+        {
+            let text = text.to_owned();
+            let _ = notes.try_send(Note::Log { level, text });
+        }
+    }
+
+    /// A client that stays: from here on it hears of warnings.
+    pub(super) fn begin(&self, peer: Peer<RoleServer>) {
+        let mut session = self.session();
+        session.level.get_or_insert(LoggingLevel::Warning);
+        session.notes = Some(logging::sending(peer, None, MOST_WAITING));
+    }
+
+    pub(super) fn set_level(&self, level: LoggingLevel) {
+        self.session().level = Some(level);
+    }
+
+    /// Leads what a call says to a request; one that was there before is no longer told.
+    pub(super) fn open(
+        self: &Arc<Self>,
+        id: &str,
+        way: Way,
+        context: &RequestContext<RoleServer>,
+    ) -> Opened {
+        self.lead(id, way, context);
         Opened {
-            routes: self,
+            routes: self.clone(),
             id: id.to_owned(),
         }
     }
 
-    pub(super) fn peer(&self, id: &str) -> Option<Peer<RoleServer>> {
-        self.all().get(id).map(|route| route.peer.clone())
+    pub(super) fn lead(&self, id: &str, way: Way, context: &RequestContext<RoleServer>) {
+        let token: Option<ProgressToken> = context.meta.get_progress_token();
+        let route = Route {
+            way,
+            // A request that stands alone says itself what it wants to hear.
+            level: context.meta.log_level().or(self.session().level),
+            wants_progress: token.is_some(),
+            notes: logging::sending(context.peer.clone(), token, MOST_WAITING),
+        };
+        self.all().insert(id.to_owned(), route);
+    }
+
+    /// Asks the person at the other end of a call.
+    pub(super) async fn ask(
+        &self,
+        id: &str,
+        key: &str,
+        params: ElicitRequestParams,
+    ) -> Result<ElicitResult, String> {
+        let route = self.all().get(id).cloned();
+        match route.map(|route| route.way) {
+            None => Err("its client is gone".into()),
+            Some(Way::Nobody) => Err("the client has no way to ask a person (elicitation)".into()),
+            Some(Way::Request(peer)) => {
+                let answered = peer.create_elicitation(params).await;
+                answered.map_err(|error| format!("the client could not ask: {error}"))
+            }
+            Some(Way::Rounds(rounds)) => {
+                let (answer, answered) = oneshot::channel();
+                let asked = Asked {
+                    key: key.to_owned(),
+                    params,
+                    answer,
+                };
+                let sent = rounds.send(asked).await;
+                sent.map_err(|_| "its client is gone")?;
+                let nobody = "nobody answered in time";
+                answered.await.map_err(|_| nobody.into())
+            }
+        }
     }
 
     fn all(&self) -> MutexGuard<'_, HashMap<String, Route>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
 
-/// Sends what comes, one after the other, until the call is over.
-fn sending(peer: Peer<RoleServer>, token: ProgressToken) -> mpsc::Sender<String> {
-    let (sender, mut texts) = mpsc::channel::<String>(MOST_WAITING);
-    tokio::spawn(async move {
-        let mut count = 0.0;
-        while let Some(text) = texts.recv().await {
-            count += 1.0;
-            let mut told = ProgressNotificationParam::new(token.clone(), count);
-            told.message = Some(text);
-            if peer.notify_progress(told).await.is_err() {
-                return;
-            }
-        }
-    });
-    sender
-}
-
-fn words(progress: &Progress) -> Option<String> {
-    match progress {
-        Progress::Text(text) => Some(text.clone()),
-        Progress::Output(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
-        Progress::Percent(percent) => Some(format!("{percent} %")),
-        Progress::Custom { .. } => None,
-        Progress::Dropped => Some("(more was said than may be shown)".into()),
+    fn session(&self) -> MutexGuard<'_, SessionLog> {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+impl Route {
+    fn hears(&self, level: &LoggingLevel) -> bool {
+        self.level.is_some_and(|least| rank(least) <= rank(*level))
+    }
+}
+
+/// The levels in order.
+fn rank(level: LoggingLevel) -> u8 {
+    level as u8
 }

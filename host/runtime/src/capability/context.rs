@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use toolbay_contract::Progress;
+use toolbay_contract::{LogLevel, Progress};
 
 use crate::bindings::toolbay::host::context::{Host, Level, Update};
 use crate::state::{Grade, State};
@@ -38,36 +38,28 @@ impl Host for State {
         if self.grade == Grade::Inspect {
             return Ok(());
         }
-        let Some(environment) = &self.environment else {
-            return Ok(());
-        };
         let progress = match update {
             Update::Text(text) => Progress::Text(text),
             Update::Output(bytes) => Progress::Output(bytes),
             Update::Percent(percent) => Progress::Percent(percent.min(100)),
             Update::Custom((kind, json)) => Progress::Custom { kind, json },
         };
-        self.progress.events += 1;
-        self.progress.bytes += size(&progress);
-        let over = self.progress.events > self.limits.progress_events
-            || self.progress.bytes > self.limits.progress_bytes;
-        if !over {
-            (environment.progress)(&self.call_id, progress);
-        } else if !self.progress.told {
-            self.progress.told = true;
-            (environment.progress)(&self.call_id, Progress::Dropped);
-        }
+        self.show(progress);
         Ok(())
     }
 
     fn log(&mut self, level: Level, message: String) -> wasmtime::Result<()> {
-        let word = match level {
-            Level::Debug => "debug",
-            Level::Info => "info",
-            Level::Warn => "warn",
-            Level::Error => "error",
+        let (word, level) = match level {
+            Level::Debug => ("debug", LogLevel::Debug),
+            Level::Info => ("info", LogLevel::Info),
+            Level::Warn => ("warn", LogLevel::Warn),
+            Level::Error => ("error", LogLevel::Error),
         };
         self.log.append(format!("{word}: {message}\n").as_bytes());
+        if self.grade != Grade::Inspect {
+            let text = message;
+            self.show(Progress::Log { level, text });
+        }
         Ok(())
     }
 
@@ -95,12 +87,38 @@ impl Host for State {
     }
 }
 
+impl State {
+    /// Shows something while the call runs, within what one call may show. Its log has a budget
+    /// of its own: a tool that logs much still shows how far it is.
+    fn show(&mut self, progress: Progress) {
+        let Some(environment) = &self.environment else {
+            return;
+        };
+        let is_log = matches!(progress, Progress::Log { .. });
+        let spent = match is_log {
+            true => &mut self.logged,
+            false => &mut self.progress,
+        };
+        spent.events += 1;
+        spent.bytes += size(&progress);
+        let over =
+            spent.events > self.limits.progress_events || spent.bytes > self.limits.progress_bytes;
+        if !over {
+            (environment.progress)(&self.call_id, progress);
+        } else if !spent.told && !is_log {
+            spent.told = true;
+            (environment.progress)(&self.call_id, Progress::Dropped);
+        }
+    }
+}
+
 fn size(progress: &Progress) -> u64 {
     let size = match progress {
         Progress::Text(text) => text.len(),
         Progress::Output(bytes) => bytes.len(),
         Progress::Percent(_) | Progress::Dropped => 1,
         Progress::Custom { kind, json } => kind.len() + json.len(),
+        Progress::Log { text, .. } => text.len(),
     };
     size as u64
 }

@@ -41,6 +41,7 @@ impl State {
                 .map(|ms| Duration::from_millis(ms.into())),
             sandboxed: command.sandboxed,
             read_only,
+            path_rules: environment.path_rules.clone(),
             on_output: self.output_sink(environment),
         };
         Ok((shell, run))

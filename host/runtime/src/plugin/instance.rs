@@ -84,6 +84,7 @@ impl<'a> Seat<'a> {
             kill: purpose.kill.clone(),
             limits: purpose.limits,
             progress: Spent::default(),
+            logged: Spent::default(),
             script_folder: None,
             environment: purpose.environment,
         };

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use super::Closed;
 use super::guard::{GitAccess, is_git_control};
 use crate::kernel::process;
 use crate::names::PROTECTED;
@@ -94,15 +95,6 @@ impl Ground {
             list.sort();
             list.dedup();
         }
-        let all = |list: &[PathBuf]| -> Result<Vec<PathBuf>, PathError> {
-            let mut real = list
-                .iter()
-                .map(|path| real(path))
-                .collect::<Result<Vec<_>, _>>()?;
-            real.sort();
-            real.dedup();
-            Ok(real)
-        };
         let there = |mut list: Vec<PathBuf>| {
             list.retain(|path| path.symlink_metadata().is_ok());
             list
@@ -111,10 +103,26 @@ impl Ground {
             owner: roots.first().and_then(|root| other_owner(root)),
             roots,
             write,
-            read: there(all(&paths.read)?),
-            protect: all(&paths.protect)?,
-            hidden: there(all(&paths.deny_read)?),
+            read: there(all_real(&paths.read)?),
+            protect: all_real(&paths.protect)?,
+            hidden: there(all_real(&paths.deny_read)?),
         })
+    }
+
+    /// The same with more that is closed.
+    pub(crate) fn closing(&self, closed: &Closed) -> Self {
+        let mut ground = self.clone();
+        // What may not be read may not be made either, and must stay where it is.
+        ground.protect.extend(closed.unwritable.iter().cloned());
+        ground.protect.extend(closed.unreadable.iter().cloned());
+        let unreadable = closed.unreadable.iter();
+        let there = unreadable.filter(|path| path.symlink_metadata().is_ok());
+        ground.hidden.extend(there.cloned());
+        for list in [&mut ground.protect, &mut ground.hidden] {
+            list.sort();
+            list.dedup();
+        }
+        ground
     }
 
     /// Folders and files that may be written to, outer ones first.
@@ -297,6 +305,17 @@ fn writable(path: &Path) -> Result<PathBuf, PathError> {
     if is_kernel || TOO_WIDE.iter().any(|wide| real == Path::new(wide)) {
         return Err(PathError::TooWide(real));
     }
+    Ok(real)
+}
+
+/// All of them, in order.
+pub(super) fn all_real(list: &[PathBuf]) -> Result<Vec<PathBuf>, PathError> {
+    let mut real = list
+        .iter()
+        .map(|path| real(path))
+        .collect::<Result<Vec<_>, _>>()?;
+    real.sort();
+    real.dedup();
     Ok(real)
 }
 

@@ -19,6 +19,7 @@ pub(crate) mod plan;
 pub(crate) mod proxy;
 mod run;
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -138,6 +139,7 @@ impl Cage {
             cage: self.clone(),
             ground: Arc::new(ground),
             found: Arc::new(Mutex::new(found)),
+            closed: Arc::default(),
         })
     }
 
@@ -176,6 +178,15 @@ pub struct Enclosure {
     cage: Cage,
     ground: Arc<Ground>,
     found: Arc<Mutex<SearchResults>>,
+    closed: Arc<Closed>,
+}
+
+/// Paths that are closed to some commands of a session, whether they exist or not. Whatever
+/// lies below them is, too.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Closed {
+    pub unreadable: Vec<PathBuf>,
+    pub unwritable: Vec<PathBuf>,
 }
 
 /// Protected names that exist, for both kinds of access to repositories.
@@ -207,7 +218,32 @@ impl Enclosure {
         *self.known() = found;
     }
 
-    fn found(&self, git: GitAccess) -> Found {
+    /// The same cage with more closed than the session's paths say, instead of what was closed
+    /// this way before. Cheap: for each command, if need be.
+    pub fn closing(&self, closed: &Closed) -> Result<Self, PathError> {
+        Ok(Self {
+            closed: Arc::new(Closed {
+                unreadable: ground::all_real(&closed.unreadable)?,
+                unwritable: ground::all_real(&closed.unwritable)?,
+            }),
+            ..self.clone()
+        })
+    }
+
+    /// What cannot be read inside.
+    pub fn unreadable(&self) -> Vec<PathBuf> {
+        self.ground().hidden.clone()
+    }
+
+    /// The paths of the session, with what is closed to this command.
+    fn ground(&self) -> Cow<'_, Ground> {
+        if *self.closed == Closed::default() {
+            return Cow::Borrowed(&self.ground);
+        }
+        Cow::Owned(self.ground.closing(&self.closed))
+    }
+
+    fn found(&self, ground: &Ground, git: GitAccess) -> Found {
         let known = {
             let known = self.known();
             match git {
@@ -215,7 +251,7 @@ impl Enclosure {
                 GitAccess::Writes => known.open_to_git.clone(),
             }
         };
-        self.ground.search_top(git, known)
+        ground.search_top(git, known)
     }
 
     fn known(&self) -> std::sync::MutexGuard<'_, SearchResults> {

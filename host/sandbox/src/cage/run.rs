@@ -121,6 +121,7 @@ impl Enclosure {
             Profile::ReadOnly => GitAccess::ReadOnly,
             Profile::Workspace { git } => git,
         };
+        let ground = self.ground();
         let walls = self.cage.walls();
         let wants_none = command.hosts.is_empty() || command.profile == Profile::ReadOnly;
         let network = match (wants_none, walls) {
@@ -130,21 +131,15 @@ impl Enclosure {
         };
         let found = match command.profile {
             Profile::ReadOnly => super::Found::default(),
-            Profile::Workspace { .. } => self.found(git),
+            Profile::Workspace { .. } => self.found(&ground, git),
         };
-        let layout = layout::layout(
-            &self.ground,
-            &found,
-            command.profile,
-            &command.limits,
-            walls,
-        );
+        let layout = layout::layout(&ground, &found, command.profile, &command.limits, walls);
         let mut environment = command.environment.clone();
         if network != Network::None {
             let variables = proxy::variables();
             environment.extend(variables.into_iter().map(|(k, v)| (k.into(), v.into())));
         }
-        let environment = environment::inside(&self.ground, walls, &environment);
+        let environment = environment::inside(&ground, walls, &environment);
         Ok(Plan {
             walls,
             program: Program {
@@ -155,12 +150,12 @@ impl Enclosure {
                     .collect(),
                 folder: folder.into(),
             },
-            owner: self.ground.owner,
+            owner: ground.owner,
             bubblewrap: self.cage.bubblewrap_command(&layout.steps, &command.limits),
             steps: layout.steps,
             guard: layout.guard,
             limits: command.limits,
-            unreadable: self.ground.hidden.iter().map(Into::into).collect(),
+            unreadable: ground.hidden.iter().map(Into::into).collect(),
             network,
             input,
             landlock_abi: self.cage.landlock_abi,

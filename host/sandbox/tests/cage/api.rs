@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use toolbay_sandbox::cage::{
-    CageError, Command, Demands, Enclosure, Ended, GitAccess, Helper, Hosts, How, Kind, Limits,
-    Paths, Profile, Stream, Streams, Strength, choose, offers,
+    CageError, Closed, Command, Demands, Enclosure, Ended, GitAccess, Helper, Hosts, How, Kind,
+    Limits, Paths, Profile, Stream, Streams, Strength, choose, offers,
 };
 
 use crate::world::ALONE;
@@ -28,6 +28,19 @@ pub(crate) fn paths(root: &Path) -> Paths {
         roots: vec![root.to_owned()],
         ..Paths::default()
     }
+}
+
+/// Every cage that this machine can build.
+pub(crate) fn cages(root: &Path) -> Vec<(Kind, Enclosure)> {
+    let mut demands = demands();
+    if let Some(folder) = std::env::var_os("TOOLBAY_CAGE_BWRAP") {
+        demands.search_path = folder;
+    }
+    let cages = offers(&demands).into_iter().filter_map(|offer| {
+        let cage = offer.cage.ok()?;
+        Some((offer.kind, cage.around(&paths(root)).unwrap()))
+    });
+    cages.collect()
 }
 
 pub(crate) fn command(root: &Path, script: &str) -> Command {
@@ -116,6 +129,52 @@ async fn what_was_refused_is_told() {
     let refused = ended.unwrap().refused;
     assert_eq!(refused.len(), 1, "{refused:?}");
     assert!(refused[0].contains(".vscode"), "{refused:?}");
+}
+
+#[tokio::test]
+async fn what_is_closed_to_one_command_is_open_to_the_next() {
+    let _turn = ALONE.read().unwrap_or_else(|broken| broken.into_inner());
+    let root = tempfile::tempdir().unwrap();
+    let root = root.path().canonicalize().unwrap();
+    for folder in ["keys", "gen"] {
+        std::fs::create_dir_all(root.join(folder)).unwrap();
+        std::fs::write(root.join(folder).join("a"), "one\n").unwrap();
+    }
+    let closed = Closed {
+        unreadable: vec![root.join("keys/a"), root.join("not-yet")],
+        unwritable: vec![root.join("gen"), root.join("later/x")],
+    };
+    for (kind, open) in cages(&root) {
+        let closing = open.closing(&closed).unwrap();
+        for (script, works) in [
+            ("cat keys/a", false),
+            ("ls keys", true),
+            ("mv keys other", false),
+            ("rm -r keys", false),
+            ("echo x > keys/a", false),
+            ("echo x > not-yet", false),
+            ("cat gen/a", true),
+            ("echo x > gen/a", false),
+            ("echo x > gen/b", false),
+            ("mv gen other", false),
+            ("mkdir -p later && echo x > later/x", false),
+            ("echo x > later/y && rm later/y", true),
+            ("echo x > keys/b && rm keys/b", true),
+        ] {
+            let (ended, said, _) = run(&closing, &command(&root, script)).await;
+            let how = ended.unwrap().how;
+            assert_eq!(how == How::Exit(0), works, "{kind:?} {script}: {said}");
+        }
+        let mut reading = command(&root, "cat keys/a");
+        reading.profile = Profile::ReadOnly;
+        let (ended, said, _) = run(&closing, &reading).await;
+        assert_ne!(ended.unwrap().how, How::Exit(0), "{kind:?}");
+        assert_eq!(said, "", "{kind:?}");
+        // What was closed that way before is forgotten.
+        let opened = closing.closing(&Closed::default()).unwrap();
+        let (ended, said, _) = run(&opened, &command(&root, "cat keys/a; touch gen/a")).await;
+        assert_eq!((ended.unwrap().how, &*said), (How::Exit(0), "one\n"));
+    }
 }
 
 #[tokio::test]

@@ -1,26 +1,12 @@
 //! Commands that are given something to read, and commands that are talked to.
 
-use std::path::Path;
 use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use toolbay_sandbox::cage::{CageError, Enclosure, How, Kind, offers};
+use toolbay_sandbox::cage::{CageError, How};
 
-use crate::api::{command, demands, enclosure, paths};
+use crate::api::{cages, command, enclosure};
 use crate::world::ALONE;
-
-/// Every cage that this machine can build.
-fn cages(root: &Path) -> Vec<(Kind, Enclosure)> {
-    let mut demands = demands();
-    if let Some(folder) = std::env::var_os("TOOLBAY_CAGE_BWRAP") {
-        demands.search_path = folder;
-    }
-    let cages = offers(&demands).into_iter().filter_map(|offer| {
-        let cage = offer.cage.ok()?;
-        Some((offer.kind, cage.around(&paths(root)).unwrap()))
-    });
-    cages.collect()
-}
 
 #[tokio::test]
 async fn a_command_reads_what_it_is_given_and_nothing_else() {

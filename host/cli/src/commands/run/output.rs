@@ -124,6 +124,8 @@ impl Output {
                 "kind": kind,
                 "data": serde_json::from_str::<Value>(json).unwrap_or_default(),
             }),
+            // Its log is for people who look for a mistake in it, not for the conversation.
+            Progress::Log { .. } => return,
             Progress::Dropped => json!({"kind": "dropped"}),
         };
         self.send(json!({"type": "progress", "tool_use_id": id, "progress": progress}));

@@ -13,8 +13,9 @@ use toolbay_contract::BoxFuture;
 use super::process::{Tail, Tasks};
 use super::{Link, causes};
 use crate::client::asking::Asker;
+use crate::client::auth::{self, AuthorizedClient, Keys, TokenStore};
 use crate::client::bounds;
-use crate::client::config::{LinkConfig, ServerConfig};
+use crate::client::config::{LinkConfig, ServerConfig, UrlConfig};
 use crate::client::handler::{Handler, Shared};
 use crate::client::launch::{Instance, Launcher};
 use crate::client::wire::{
@@ -27,6 +28,8 @@ pub(in crate::client) struct Means {
     pub(in crate::client) asker: Option<Arc<dyn Asker>>,
     /// The folders that servers are told of.
     pub(in crate::client) roots: Vec<PathBuf>,
+    /// The folder of the tokens, if there may be any.
+    tokens: Option<PathBuf>,
     http: OnceLock<BoundedClient>,
 }
 
@@ -35,13 +38,32 @@ impl Means {
         launcher: Arc<dyn Launcher>,
         asker: Option<Arc<dyn Asker>>,
         roots: Vec<PathBuf>,
+        tokens: Option<PathBuf>,
     ) -> Self {
         Self {
             launcher,
             asker,
             roots,
+            tokens,
             http: OnceLock::new(),
         }
+    }
+
+    /// What knows the tokens of a server; nothing where it has a key of its own.
+    fn keys(&self, name: &str, url: &UrlConfig) -> Result<Option<Arc<Keys>>, OpenError> {
+        let has_own = url.headers.keys();
+        let mut has_own = has_own.map(|name| name.to_ascii_lowercase());
+        let (false, Some(folder)) = (has_own.any(|name| name == "authorization"), &self.tokens)
+        else {
+            return Ok(None);
+        };
+        let failed = |error: String| OpenError::Failed(error);
+        // One that tokens must not be sent to can still be used without.
+        let Ok(server) = auth::Server::new(name, &url.url) else {
+            return Ok(None);
+        };
+        let store = TokenStore::open(folder).map_err(|error| failed(error.to_string()))?;
+        Ok(Some(Arc::new(Keys::of_login(server, store))))
     }
 
     /// Made when the first server needs it: it reads the certificates of the machine.
@@ -101,6 +123,7 @@ impl Link {
             trouble: Trouble::default(),
             errors: Arc::default(),
             tasks: Tasks::default(),
+            keys: None,
         };
         let trouble = opening.trouble.clone();
         match &config.link {
@@ -121,6 +144,12 @@ impl Link {
             }
             LinkConfig::Http(url) => {
                 let client = means.http().map_err(Unopened::from)?;
+                let keys = means.keys(&config.name, url).map_err(Unopened::from)?;
+                let Some(keys) = keys else {
+                    return opening.greet(streamable(client, url), era).await;
+                };
+                opening.keys = Some(keys.clone());
+                let client = AuthorizedClient::new(client, keys);
                 opening.greet(streamable(client, url), era).await
             }
             LinkConfig::Sse(url) => {
@@ -184,6 +213,7 @@ struct Opening {
     trouble: Trouble,
     errors: Arc<Tail>,
     tasks: Tasks,
+    keys: Option<Arc<Keys>>,
 }
 
 impl Opening {
@@ -214,6 +244,7 @@ impl Opening {
                 shared: self.shared,
                 trouble: self.trouble,
                 errors: self.errors,
+                keys: self.keys,
                 _tasks: self.tasks,
             }),
             Err(error) => Err(self.explain(error).await),
@@ -221,6 +252,9 @@ impl Opening {
     }
 
     async fn explain(self, error: ClientInitializeError) -> Unopened {
+        if let Some(need) = self.keys.as_ref().and_then(|keys| keys.need()) {
+            return Unopened::NeedsAuth(need.to_string());
+        }
         if error.is_authorization_required() {
             return Unopened::NeedsAuth("it wants to know who asks; log in first".into());
         }

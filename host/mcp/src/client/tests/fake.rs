@@ -188,6 +188,7 @@ pub(super) fn servers_with(
             memory,
             asker: None,
             roots: vec!["/project".into()],
+            tokens: None,
         },
     ))
 }

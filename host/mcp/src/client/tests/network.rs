@@ -216,7 +216,12 @@ async fn what_servers_answer_instead_becomes_their_state() {
         }
         Reply::Events(events)
     };
-    let cases: Vec<(Box<dyn Fn() -> Reply + Send + Sync>, &str, &str)> = vec![
+    type Case = (
+        Box<dyn Fn() -> Reply + Send + Sync>,
+        &'static str,
+        &'static str,
+    );
+    let cases: Vec<Case> = vec![
         (Box::new(|| status(401)), "needs-auth", "who asks"),
         (Box::new(|| status(500)), "failed", "500"),
         (Box::new(big), "failed", "a message of more than"),

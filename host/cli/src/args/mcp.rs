@@ -1,0 +1,81 @@
+//! The options of `toolbay mcp`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// How to serve.
+#[derive(Debug, Default, clap::Args)]
+pub struct McpServe {
+    /// Serve over HTTP at this address, such as 127.0.0.1:8930; port 0 takes a free one
+    #[arg(long, value_name = "ADDR")]
+    pub http: Option<SocketAddr>,
+    /// Take the tokens of clients from this file, one a line; each is a client of its own.
+    /// Without it a token is made and written where only you can read it
+    #[arg(long, value_name = "FILE", requires = "http")]
+    pub token_file: Option<PathBuf>,
+    /// Take the token from this variable
+    #[arg(
+        long,
+        value_name = "NAME",
+        requires = "http",
+        conflicts_with = "token_file"
+    )]
+    pub token_env: Option<String>,
+    /// Serve everybody on this machine, without a token; only on a loopback address
+    #[arg(long, requires = "http", conflicts_with_all = ["token_file", "token_env"])]
+    pub no_token: bool,
+    /// A name under which clients reach this server, beside those of this machine; may be given
+    /// several times
+    #[arg(long = "allow-host", value_name = "HOST", requires = "http")]
+    pub allow_hosts: Vec<String>,
+    /// A web page that may speak to this server, such as http://localhost:6274; may be given
+    /// several times
+    #[arg(long = "allow-origin", value_name = "ORIGIN", requires = "http")]
+    pub allow_origins: Vec<String>,
+}
+
+/// A server to add.
+#[derive(Debug, clap::Args)]
+pub struct McpAdd {
+    /// What it is called here; its tools are mcp__NAME__tool
+    pub name: String,
+    /// Who gets it: local (you, in this project), project (everybody, in .mcp.json) or user
+    #[arg(long, value_enum, default_value = "local", value_name = "SCOPE")]
+    pub scope: ServerScope,
+    /// How it is reached; a command by default, http for an address
+    #[arg(long, value_enum, value_name = "KIND")]
+    pub transport: Option<ServerKind>,
+    /// A variable for its process
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub env: Vec<String>,
+    /// A header for its requests
+    #[arg(long, value_name = "NAME: VALUE")]
+    pub header: Vec<String>,
+    /// A host that its process may reach
+    #[arg(long = "allow-host", value_name = "HOST")]
+    pub allow_hosts: Vec<String>,
+    /// A folder that its process may read although it lies in a folder for temporary files
+    #[arg(long = "allow-read", value_name = "DIR")]
+    pub allow_read: Vec<String>,
+    /// A folder that its process may write to; without any, those of the session
+    #[arg(long = "root", value_name = "DIR")]
+    pub roots: Vec<String>,
+    /// The address, or the command and its arguments after `--`
+    #[arg(required = true, value_name = "URL | -- COMMAND")]
+    pub place: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum ServerScope {
+    Local,
+    Project,
+    User,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum ServerKind {
+    Stdio,
+    Http,
+    Sse,
+    Ws,
+}

@@ -1,0 +1,167 @@
+//! Deny rules about paths, as a cage can hold them: by the files that there are.
+//!
+//! A cage closes paths, not patterns. So what patterns match is looked for before each command,
+//! in the folders that they speak of. Patterns without a folder of their own (`*.pem`) are
+//! looked for in the roots alone: a command can read what everybody can read elsewhere.
+
+use std::path::{Path, PathBuf};
+
+use toolbay_policy::{PathAccess, PathRules};
+use toolbay_sandbox::cage::Closed;
+
+/// More is not looked through, and then no command runs: a rule that is not held is worse.
+const MOST_ENTRIES: usize = 500_000;
+/// Each is a mount of its own.
+const MOST_CLOSED: usize = 4096;
+
+/// What rules close, as the disk is now. The error says what to do.
+pub(super) fn by(rules: &PathRules, roots: &[PathBuf]) -> Result<Closed, String> {
+    let mut closed = Closed::default();
+    for (path, access) in rules.named() {
+        match access {
+            PathAccess::Read => closed.unreadable.push(path),
+            PathAccess::Write => closed.unwritable.push(path),
+        }
+    }
+    let mut entries = 0;
+    for folder in to_search(rules, roots) {
+        search(&folder, rules, &mut closed, &mut entries)?;
+    }
+    let count = closed.unreadable.len() + closed.unwritable.len();
+    if count > MOST_CLOSED {
+        return Err(format!(
+            "deny rules close {count} paths here, and a cage can hold {MOST_CLOSED}: name whole \
+             folders in the rules instead"
+        ));
+    }
+    Ok(closed)
+}
+
+/// Without those that lie in others.
+fn to_search(rules: &PathRules, roots: &[PathBuf]) -> Vec<PathBuf> {
+    let mut folders = Vec::new();
+    for base in rules.searched() {
+        // A pattern for everything is one for the roots.
+        let around = roots.iter().filter(|root| root.starts_with(&base));
+        folders.extend(around.cloned());
+        if base.parent().is_some() {
+            folders.push(base);
+        }
+    }
+    folders.sort();
+    let mut outer: Vec<PathBuf> = Vec::new();
+    for folder in folders {
+        if !outer.iter().any(|above| folder.starts_with(above)) {
+            outer.push(folder);
+        }
+    }
+    outer
+}
+
+fn search(
+    folder: &Path,
+    rules: &PathRules,
+    closed: &mut Closed,
+    entries: &mut usize,
+) -> Result<(), String> {
+    let mut open = vec![folder.to_owned()];
+    while let Some(folder) = open.pop() {
+        // What we cannot list, a command with the same rights cannot list either.
+        let found = std::fs::read_dir(&folder).into_iter().flatten();
+        for entry in found.filter_map(Result::ok) {
+            *entries += 1;
+            if *entries > MOST_ENTRIES {
+                return Err(format!(
+                    "more than {MOST_ENTRIES} files would have to be looked through to hold the \
+                     deny rules in a cage (now in {}): give their patterns a folder",
+                    folder.display()
+                ));
+            }
+            let Ok(kind) = entry.file_type() else {
+                continue;
+            };
+            // Rules are about what lies somewhere; a link only leads there.
+            if kind.is_symlink() {
+                continue;
+            }
+            let path = entry.path();
+            if rules.is_shut(&path, PathAccess::Read) {
+                closed.unreadable.push(path);
+                continue;
+            }
+            let is_below_one = || {
+                let mut above = path.ancestors().skip(1);
+                above.any(|part| rules.is_shut(part, PathAccess::Write))
+            };
+            if rules.is_shut(&path, PathAccess::Write) && !is_below_one() {
+                closed.unwritable.push(path.clone());
+            }
+            if kind.is_dir() {
+                open.push(path);
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toolbay_policy::{Anchors, Rule, Rules};
+
+    fn rules(cwd: &Path, deny: &[&str]) -> PathRules {
+        let anchors = Anchors {
+            home: None,
+            cwd: cwd.to_owned(),
+            settings: cwd.to_owned(),
+        };
+        PathRules::of(&Rules {
+            deny: deny
+                .iter()
+                .map(|text| Rule::parse(text, &anchors).unwrap())
+                .collect(),
+            ..Rules::default()
+        })
+    }
+
+    #[test]
+    fn patterns_become_the_paths_that_there_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for file in [
+            "p/.env",
+            "p/a/.env",
+            "p/a/gen/x.rs",
+            "p/a/gen/deep/y.rs",
+            "p/ok",
+            "out/.env",
+            "out/k.pem",
+        ] {
+            let file = root.join(file);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, "").unwrap();
+        }
+        std::os::unix::fs::symlink(root.join("p/ok"), root.join("p/a/.env2")).unwrap();
+        let project = root.join("p");
+        let outside = format!("Read(/{}/*.pem)", root.join("out").display());
+        let rules = rules(
+            &project,
+            &["Read(.env*)", "Edit(**/gen)", "Read(./later/**)", &outside],
+        );
+        let mut closed = by(&rules, std::slice::from_ref(&project)).unwrap();
+        closed.unreadable.sort();
+        let wanted = ["out/.env", "out/k.pem", "p/.env", "p/a/.env", "p/later"];
+        let wanted = wanted.map(|path| root.join(path));
+        assert_eq!(closed.unreadable, wanted);
+        assert_eq!(closed.unwritable, [project.join("a/gen")]);
+    }
+
+    #[test]
+    fn rules_without_patterns_look_at_nothing() {
+        let rules = rules(Path::new("/p"), &["Read(./a/b)", "Edit(//etc)"]);
+        assert_eq!(to_search(&rules, &["/p".into()]), Vec::<PathBuf>::new());
+        let closed = by(&rules, &["/p".into()]).unwrap();
+        assert_eq!(closed.unreadable, [Path::new("/p/a/b")]);
+        assert_eq!(closed.unwritable, [Path::new("/etc")]);
+    }
+}

@@ -1,0 +1,187 @@
+//! `toolbay mcp serve`: the tools for any agent that speaks MCP.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tokio::signal::unix::{SignalKind, signal};
+use toolbay_contract::{BoxFuture, KillReason, KillSwitch, LogLevel, Session, Tool};
+use toolbay_mcp::{Bays, Bench, Elicit, HttpSetting, Opening, Routes, serve_http, serve_stdio};
+use toolbay_runtime::Runtime;
+
+use super::token::{Door, TokenFile};
+use crate::args::{Common, McpServe};
+use crate::commands::{open_with, tell_problems};
+use crate::compose::{Bay, Wishes};
+use crate::places::Places;
+use crate::servers::Connect;
+use crate::session_file::{SessionFile, fresh, new_name};
+use crate::style::Style;
+
+pub(super) async fn run(common: Common, how: McpServe) -> anyhow::Result<ExitCode> {
+    let kill = KillSwitch::new();
+    let places = Places::from_environment()?;
+    let wishes = Wishes {
+        ask_who_is_enabled: true,
+        // Their tools are on the list too.
+        connect: Connect::First,
+        ..Wishes::default()
+    };
+    // Nobody calls anything in this one: it says what there is, and what is wrong.
+    let first = open_with(common.clone(), fresh()?, kill.clone(), wishes).await?;
+    tell_problems(&first);
+    let sessions = Arc::new(Sessions {
+        common,
+        definitions: first.dispatch.pool().mcp_definitions(),
+        shared: (first.runtime.clone(), first.tools.clone()),
+        roots: first.roots.clone(),
+        state: places.state.clone(),
+    });
+    drop(first);
+    let secret = random::<32>()?.to_vec();
+    let Some(address) = how.http else {
+        let served = serve_stdio(sessions, kill, secret).await;
+        served.map_err(anyhow::Error::msg)?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    end_on_signals(kill.clone())?;
+    let Door { access, made } = Door::of(&how)?;
+    let mut file: Option<TokenFile> = None;
+    let ready = |address: SocketAddr| {
+        let written = made.map(|made| made.write(&places.state, address.port()));
+        file = written.transpose().map_err(|error| format!("{error:#}"))?;
+        tell_address(address, file.as_ref().map(|file| file.path.as_path()));
+        Ok(())
+    };
+    let setting = HttpSetting {
+        address,
+        access,
+        hosts: how.allow_hosts,
+        origins: how.allow_origins,
+        secret,
+    };
+    let served = serve_http(setting, sessions, kill, ready).await;
+    served.map_err(anyhow::Error::msg)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Says on one line of JSON where the server is, for people and programs. The token itself is
+/// never said: what is said is often kept.
+fn tell_address(address: SocketAddr, token_file: Option<&Path>) {
+    let mut line = json!({"type": "listening", "url": format!("http://{address}/mcp")});
+    if let Some(path) = token_file {
+        line["token_file"] = json!(path);
+    }
+    eprintln!("{line}");
+    if !address.ip().is_loopback() {
+        let style = Style::for_errors();
+        eprintln!(
+            "{} nothing here is encrypted: put a proxy with TLS before it",
+            style.warn("warning:")
+        );
+    }
+}
+
+/// From here on an interrupt or a wish to terminate ends the server in good order; a second one
+/// ends it at once.
+fn end_on_signals(kill: KillSwitch) -> anyhow::Result<()> {
+    let mut interrupts = signal(SignalKind::interrupt())?;
+    let mut terminations = signal(SignalKind::terminate())?;
+    tokio::spawn(async move {
+        for _ in 0..2 {
+            tokio::select! {
+                _ = interrupts.recv() => {}
+                _ = terminations.recv() => {}
+            }
+            if kill.is_thrown() {
+                std::process::exit(1);
+            }
+            kill.throw(KillReason::Shutdown);
+        }
+    });
+    Ok(())
+}
+
+/// Puts sessions together that share the tools and nothing else.
+struct Sessions {
+    common: Common,
+    definitions: Vec<Value>,
+    shared: (Runtime, Vec<Arc<dyn Tool>>),
+    roots: Vec<PathBuf>,
+    state: PathBuf,
+}
+
+impl Bays for Sessions {
+    fn definitions(&self) -> Vec<Value> {
+        self.definitions.clone()
+    }
+
+    fn roots(&self) -> Vec<PathBuf> {
+        self.roots.clone()
+    }
+
+    fn open(&self, opening: Opening) -> BoxFuture<'_, Result<Bench, String>> {
+        Box::pin(async move {
+            let opened = self.session(opening).await;
+            opened.map_err(|error| format!("no session could be opened: {error:#}"))
+        })
+    }
+}
+
+impl Sessions {
+    async fn session(&self, opening: Opening) -> anyhow::Result<Bench> {
+        let name = new_name()?;
+        let file = SessionFile::new(&self.state, &name)?;
+        let session = match opening.before {
+            Some(before) => Session::restore(before),
+            None => fresh()?,
+        };
+        let routes = opening.routes;
+        let person = Arc::new(Elicit::new(routes.clone()));
+        let wishes = Wishes {
+            approver: person.clone(),
+            ask_user: Some(person),
+            progress: routes.progress_sink(),
+            session_id: name,
+            session_folder: Some(file.folder().to_path_buf()),
+            is_logged: true,
+            say: say(routes),
+            ask_who_is_enabled: true,
+            shared: Some(self.shared.clone()),
+            within: opening.within,
+            ..Wishes::default()
+        };
+        let bay: Bay = open_with(self.common.clone(), session, opening.kill, wishes).await?;
+        Ok(Bench {
+            dispatch: bay.dispatch,
+            guard: Box::new(Folder(file.folder().to_path_buf())),
+        })
+    }
+}
+
+/// Tells both whoever runs the server and the client.
+fn say(routes: Arc<Routes>) -> crate::settings::Say {
+    let others = Wishes::default().say;
+    Arc::new(move |text| {
+        others(text);
+        routes.say(LogLevel::Warn, text);
+    })
+}
+
+/// The folder of a session that nobody can take up again. Gone with it.
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // A session whose results all fitted has none.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+pub(super) fn random<const N: usize>() -> anyhow::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).map_err(|error| anyhow::anyhow!("no randomness: {error}"))?;
+    Ok(bytes)
+}

@@ -1,0 +1,168 @@
+//! The tools of a session: those that are built in, and those that somebody brought along.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context;
+use toolbay_contract::{Origin, Tool};
+use toolbay_dispatch::{Pool, PoolSetting};
+use toolbay_policy::{Managed, Policy, Trust};
+use toolbay_runtime::{Limits, Plugin, Runtime, Source, digest};
+
+use crate::args::Common;
+use crate::builtin::{Builtin, DEMOS, PLUGINS};
+use crate::settings::Settings;
+
+/// A tool that says so of itself is offered in simple mode.
+const SIMPLE: &str = "simple";
+
+/// Every tool that there is, in no order.
+pub async fn open_tools(
+    runtime: &Runtime,
+    common: &Common,
+    settings: &Settings,
+    demos: bool,
+    problems: &mut Vec<String>,
+) -> anyhow::Result<Vec<Arc<dyn Tool>>> {
+    let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
+    for builtin in PLUGINS {
+        let plugin = open_builtin(runtime, builtin, Trust::BuiltIn, settings).await?;
+        tools.push(Arc::new(plugin));
+    }
+    if demos {
+        for demo in DEMOS {
+            let plugin = open_builtin(runtime, demo, Trust::ThirdParty, settings).await?;
+            tools.push(Arc::new(plugin));
+        }
+    }
+    let files = plugin_files(common.plugins.iter().chain(&settings.plugins), problems);
+    for file in files {
+        match open_file(runtime, &file, settings).await {
+            Ok(plugin) => tools.push(Arc::new(plugin)),
+            Err(error) => problems.push(error.to_string()),
+        }
+    }
+    Ok(tools)
+}
+
+/// The tools that this session offers.
+pub(super) async fn assemble(
+    tools: Vec<Arc<dyn Tool>>,
+    common: &Common,
+    policy: &Policy,
+    ask_who_is_enabled: bool,
+) -> (Pool, Vec<String>) {
+    let simple: Option<Vec<String>> = common.simple.then(|| {
+        let is_simple = |tool: &&Arc<dyn Tool>| {
+            let annotations = &tool.info().annotations;
+            tool.trust() == Trust::BuiltIn && annotations.iter().any(|(key, _)| key == SIMPLE)
+        };
+        let simple = tools.iter().filter(is_simple);
+        simple.map(|tool| tool.info().name.clone()).collect()
+    });
+    let mut disabled = Vec::new();
+    if ask_who_is_enabled {
+        for tool in &tools {
+            // Ours always are, and asking would compile them all.
+            let ours = tool.trust() == Trust::BuiltIn;
+            // One that cannot be asked says why when it is called.
+            if !ours && matches!(tool.is_enabled().await, Ok(false)) {
+                disabled.push(tool.info().name.clone());
+            }
+        }
+    }
+    Pool::assemble(
+        tools,
+        &PoolSetting {
+            only: simple.as_deref(),
+            denied: &|name| policy.removes(name),
+            enabled: &|name| !disabled.iter().any(|disabled| disabled == name),
+        },
+    )
+}
+
+/// Takes an embedded component as a tool.
+async fn open_builtin(
+    runtime: &Runtime,
+    builtin: &Builtin,
+    trust: Trust,
+    settings: &Settings,
+) -> anyhow::Result<Plugin> {
+    let source = Source::Embedded {
+        bytes: builtin.bytes,
+        digest: builtin.digest,
+    };
+    let opened = Plugin::open(runtime, source, Origin::BuiltIn, trust, Limits::default()).await;
+    opened
+        .map(|plugin| limited(plugin, settings))
+        .with_context(|| format!("the built-in plugin {}", builtin.folder))
+}
+
+async fn open_file(
+    runtime: &Runtime,
+    file: &Path,
+    settings: &Settings,
+) -> Result<Plugin, toolbay_contract::Failure> {
+    let source = permitted(file, &settings.managed)?;
+    let opened = Plugin::open(
+        runtime,
+        source,
+        Origin::File(file.to_path_buf()),
+        Trust::ThirdParty,
+        settings.limits_of("*"),
+    )
+    .await;
+    opened.map(|plugin| limited(plugin, settings))
+}
+
+/// The component of a file, unless the owner of the machine has a list that it is not on. What
+/// was checked is what is loaded, whatever becomes of the file.
+fn permitted(file: &Path, managed: &Managed) -> Result<Source, toolbay_contract::Failure> {
+    if managed.allowed_plugins.is_none() {
+        return Ok(Source::File(file.to_path_buf()));
+    }
+    let bad = |reason: String| toolbay_contract::Failure::BadComponent {
+        plugin: file.display().to_string(),
+        reason,
+    };
+    let bytes = std::fs::read(file).map_err(|error| bad(error.to_string()))?;
+    let permitted = managed.permits_plugin(&digest(&bytes), None);
+    permitted.map_err(|refusal| bad(refusal.to_string()))?;
+    Ok(Source::Bytes(bytes.into()))
+}
+
+/// Settings name limits by the tool's name, which only the opened plugin knows.
+fn limited(plugin: Plugin, settings: &Settings) -> Plugin {
+    let limits = settings.limits_of(&plugin.info().name);
+    plugin.with_limits(limits)
+}
+
+/// Files as they are, folders as the `.wasm` files in them, in order of name.
+fn plugin_files<'a>(
+    given: impl Iterator<Item = &'a PathBuf>,
+    problems: &mut Vec<String>,
+) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    for path in given {
+        if !path.is_dir() {
+            all.push(path.clone());
+            continue;
+        }
+        match std::fs::read_dir(path) {
+            Ok(entries) => {
+                let mut files: Vec<PathBuf> = entries
+                    .flatten()
+                    .map(|entry| entry.path())
+                    .filter(|file| {
+                        file.extension()
+                            .is_some_and(|extension| extension == "wasm")
+                    })
+                    .collect();
+                files.sort();
+                all.extend(files);
+            }
+            Err(error) => problems.push(format!("{}: {error}", path.display())),
+        }
+    }
+    all
+}

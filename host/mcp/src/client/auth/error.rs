@@ -1,0 +1,200 @@
+//! What can go wrong with a login, told without a secret in it.
+
+use std::path::PathBuf;
+
+use rmcp::transport::auth::AuthError as ProtocolError;
+use thiserror::Error;
+
+/// Enough for the sentence of an authorisation server, too little to hide something in.
+const MAX_FOREIGN_TEXT: usize = 300;
+
+/// Why a server cannot be used with a login, or why there is none.
+#[derive(Debug, Error)]
+pub enum AuthError {
+    #[error("{0:?} is not the address of a server: {1}")]
+    BadAddress(String, &'static str),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("a login is needed{}", reason(.0))]
+    LoginNeeded(String),
+    #[error(
+        "the authorisation server does not say that it knows PKCE with S256, without which a stolen code is a stolen login"
+    )]
+    NoPkce,
+    #[error("the server publishes nothing about its authorisation server")]
+    NoMetadata,
+    #[error("the {role} {address} is refused: {reason}")]
+    BadEndpoint {
+        role: &'static str,
+        address: String,
+        reason: &'static str,
+    },
+    #[error(
+        "the answer comes from {received:?}, the question went to {expected:?}: the login was dropped, since somebody may have come between"
+    )]
+    WrongIssuer { expected: String, received: String },
+    #[error("the authorisation server refused: {0}")]
+    Refused(String),
+    #[error("the address for the answer {0:?} cannot be used: {1}")]
+    BadRedirect(String, String),
+    #[error("what was pasted is not the address that the browser ended at: {0}")]
+    BadPaste(&'static str),
+    #[error("nobody logged in within {0} seconds")]
+    TimedOut(u64),
+    #[error("the address could not be shown: {0}")]
+    NotShown(String),
+    #[error(
+        "the authorisation server gave a token of the kind {0:?}; only bearer tokens can be used"
+    )]
+    TokenKind(String),
+    /// The network or the other side; the same may work later.
+    #[error("{0}")]
+    Unreachable(String),
+    #[error("{0}")]
+    Setup(String),
+}
+
+/// Why the place of the tokens is not used.
+#[derive(Debug, Error)]
+pub enum StoreError {
+    #[error("{0}: others can reach it; tokens are only kept where nobody else can (chmod go-rwx)")]
+    Open(PathBuf),
+    #[error("{0}: it belongs to another user")]
+    Foreign(PathBuf),
+    #[error("{0}: it is a link or no ordinary file or folder; tokens are only kept in real ones")]
+    NotPlain(PathBuf),
+    #[error("{0}: it is damaged near line {1}; remove it and log in again")]
+    Damaged(PathBuf, usize),
+    #[error("{0}: it is too large for a list of tokens; remove it and log in again")]
+    TooLarge(PathBuf),
+    #[error("{0}: another program has held it for too long")]
+    Busy(PathBuf),
+    #[error("{0}: {1}")]
+    Io(PathBuf, #[source] std::io::Error),
+}
+
+impl AuthError {
+    /// Whether only a person can help, by logging in (again).
+    pub fn needs_login(&self) -> bool {
+        matches!(self, Self::LoginNeeded(_))
+    }
+
+    /// The same for the transport, which knows the words of the protocol library only.
+    pub(super) fn into_protocol(self) -> ProtocolError {
+        match self {
+            Self::LoginNeeded(_) => ProtocolError::AuthorizationRequired,
+            Self::Store(error) => ProtocolError::CredentialStoreError(error.to_string()),
+            Self::Unreachable(text) => ProtocolError::TokenRefreshFailed(text),
+            other => ProtocolError::AuthorizationFailed(other.to_string()),
+        }
+    }
+
+    /// Takes over an error of the protocol library. Its texts hold what the other side
+    /// wrote, which may repeat what we sent: `secrets` are taken out.
+    pub(super) fn from_protocol(error: ProtocolError, secrets: &[&str]) -> Self {
+        match error {
+            ProtocolError::AuthorizationRequired => Self::LoginNeeded(String::new()),
+            ProtocolError::TokenRefreshRejected(_) => {
+                Self::LoginNeeded("the refresh token is no longer accepted".to_owned())
+            }
+            ProtocolError::PkceUnsupported => Self::NoPkce,
+            ProtocolError::AuthorizationServerMismatch {
+                expected_issuer,
+                received_issuer,
+            } => Self::WrongIssuer {
+                expected: harmless(&expected_issuer, secrets),
+                received: harmless(&received_issuer, secrets),
+            },
+            ProtocolError::AuthorizationServerMissingIssuer { expected_issuer } => {
+                Self::WrongIssuer {
+                    expected: harmless(&expected_issuer, secrets),
+                    received: String::new(),
+                }
+            }
+            ProtocolError::MetadataError(_)
+            | ProtocolError::HttpError(_)
+            | ProtocolError::TokenRefreshFailed(_) => {
+                Self::Unreachable(harmless(&error.to_string(), secrets))
+            }
+            // Not exhaustive on their side.
+            other => Self::Refused(harmless(&other.to_string(), secrets)),
+        }
+    }
+}
+
+fn reason(text: &str) -> String {
+    if text.is_empty() {
+        String::new()
+    } else {
+        format!(": {text}")
+    }
+}
+
+/// Foreign text for our own: short, on one line, and without the secrets that it may repeat.
+pub(super) fn harmless(text: &str, secrets: &[&str]) -> String {
+    let mut text = text.to_owned();
+    for secret in secrets.iter().filter(|secret| !secret.is_empty()) {
+        text = text.replace(secret, "[hidden]");
+        // A body that repeats a form repeats it in the form's writing.
+        let written: String = form(secret);
+        if written != **secret {
+            text = text.replace(&written, "[hidden]");
+        }
+    }
+    let mut line = String::new();
+    for character in text.chars() {
+        if line.len() >= MAX_FOREIGN_TEXT {
+            line.push('…');
+            break;
+        }
+        line.push(if character.is_control() || is_invisible(character) {
+            ' '
+        } else {
+            character
+        });
+    }
+    line
+}
+
+/// What turns the direction of text or does not show at all.
+fn is_invisible(character: char) -> bool {
+    matches!(character, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+}
+
+/// A value as forms write it.
+pub(super) fn form(value: &str) -> String {
+    let mut written = String::with_capacity(value.len());
+    for byte in value.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'*' => {
+                written.push(char::from(byte));
+            }
+            b' ' => written.push('+'),
+            _ => written.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn foreign_text_loses_secrets_lines_and_length() {
+        let text = harmless(
+            "bad code s3cr3t/+ and s3cr3t%2F%2B\nin\u{202e} two",
+            &["s3cr3t/+", ""],
+        );
+        assert_eq!(text, "bad code [hidden] and [hidden] in  two");
+        assert!(harmless(&"x".repeat(10_000), &[]).len() < 310);
+    }
+
+    #[test]
+    fn a_rejected_refresh_token_asks_for_a_login_and_a_dead_network_does_not() {
+        let rejected = ProtocolError::TokenRefreshRejected("gone".into());
+        assert!(AuthError::from_protocol(rejected, &[]).needs_login());
+        let dead = ProtocolError::TokenRefreshFailed("no route".into());
+        assert!(!AuthError::from_protocol(dead, &[]).needs_login());
+    }
+}

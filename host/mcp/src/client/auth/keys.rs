@@ -1,0 +1,230 @@
+//! The token for the next request to a server, and what to do when it is refused.
+
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
+
+use reqwest::Url;
+use rmcp::transport::auth::{AuthError as ProtocolError, OAuthClientConfig};
+
+use super::endpoint::Unpublished;
+use super::enterprise::Enterprise;
+use super::entry::{Entry, Need};
+use super::error::AuthError;
+use super::protocol;
+use super::secret::Secret;
+use super::server::Server;
+use super::store::TokenStore;
+use super::vault::Vault;
+
+/// More than any server says. What is longer is cut, and then leads nowhere.
+const MAX_CHALLENGE: usize = 4096;
+const MAX_SCOPES: usize = 64;
+const MAX_SCOPE: usize = 256;
+
+/// The tokens of one server, wherever they come from.
+pub struct Keys {
+    server: Server,
+    source: Source,
+    need: Mutex<Option<Need>>,
+}
+
+enum Source {
+    /// Somebody logged in.
+    Login(TokenStore),
+    /// The company's identity provider vouches for somebody.
+    Enterprise(Box<Enterprise>),
+}
+
+impl Keys {
+    /// Those that a login left in the store, in this program or in another.
+    pub fn of_login(server: Server, store: TokenStore) -> Self {
+        Self {
+            server,
+            source: Source::Login(store),
+            need: Mutex::new(None),
+        }
+    }
+
+    /// Those that an identity provider gives without a login here.
+    pub fn of_enterprise(server: Server, enterprise: Enterprise) -> Self {
+        Self {
+            server,
+            source: Source::Enterprise(Box::new(enterprise)),
+            need: Mutex::new(None),
+        }
+    }
+
+    pub fn server(&self) -> &Server {
+        &self.server
+    }
+
+    /// What the server wants before it goes on, if it refused the last request. This is
+    /// what makes a connection's state *needs-auth*.
+    pub fn need(&self) -> Option<Need> {
+        self.need
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// The token to send, renewed if it is about to end; nothing if there is none, and then
+    /// the server shall say what it wants.
+    pub async fn current(&self) -> Result<Option<String>, AuthError> {
+        let store = match &self.source {
+            Source::Enterprise(enterprise) => {
+                return enterprise.current(&self.server).await.map(Some);
+            }
+            Source::Login(store) => store,
+        };
+        let Some(entry) = store.read(&self.server).await? else {
+            return Ok(None);
+        };
+        let Some(token) = entry.access_token() else {
+            return Ok(None);
+        };
+        let now = SystemTime::now();
+        if entry.is_fresh(now) {
+            return Ok(Some(token.to_owned()));
+        }
+        match renew(store, &self.server, token).await {
+            Ok(token) => Ok(token),
+            // It is renewed ahead of time: for a while the old one still does.
+            Err(AuthError::Unreachable(_)) if entry.ends().is_some_and(|ends| now < ends) => {
+                Ok(Some(token.to_owned()))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Another token in place of one that the server refused; nothing if there is none.
+    pub async fn instead_of(&self, refused: &str) -> Result<Option<String>, AuthError> {
+        match &self.source {
+            Source::Login(store) => renew(store, &self.server, refused).await,
+            Source::Enterprise(enterprise) => {
+                enterprise.instead_of(&self.server, refused).await.map(Some)
+            }
+        }
+    }
+
+    /// Notes that the server wants a login (401), with its words.
+    pub async fn refused(&self, challenge: &str) {
+        let challenge = cut(challenge);
+        self.note(Need::Login { challenge }).await;
+    }
+
+    /// Notes that the server wants more rights (403, `insufficient_scope`), with its words.
+    pub async fn too_narrow(&self, scopes: Option<&str>, challenge: &str) {
+        let scopes = scopes.unwrap_or_default().split_ascii_whitespace();
+        let scopes = scopes
+            .filter(|scope| is_scope(scope))
+            .take(MAX_SCOPES)
+            .map(str::to_owned)
+            .collect();
+        let challenge = cut(challenge);
+        self.note(Need::Scopes { scopes, challenge }).await;
+    }
+
+    /// Notes that the server is content.
+    pub fn accepted(&self) {
+        *self.need.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Whether this is the address that the tokens are for.
+    pub(super) fn are_for(&self, address: &str) -> bool {
+        Url::parse(address).is_ok_and(|mut url| {
+            url.set_fragment(None);
+            url == *self.server.url()
+        })
+    }
+
+    /// The login may be made by another program, which then knows what for.
+    async fn note(&self, need: Need) {
+        *self.need.lock().unwrap_or_else(PoisonError::into_inner) = Some(need.clone());
+        if let Source::Login(store) = &self.source {
+            let noted = store.update(&self.server, |place| {
+                place.get_or_insert_with(Entry::default).need = Some(need);
+            });
+            // Without it the login has to ask the server again.
+            let _ = noted.await;
+        }
+    }
+}
+
+impl fmt::Debug for Keys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Keys")
+            .field("server", &self.server)
+            .field("need", &self.need())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Renews the tokens of a login, alone among all programs. Whoever had to wait finds that
+/// another one did it, and takes what is there.
+async fn renew(
+    store: &TokenStore,
+    server: &Server,
+    stale: &str,
+) -> Result<Option<String>, AuthError> {
+    let _alone = store.renewing(server).await?;
+    let Some(entry) = store.read(server).await? else {
+        return Ok(None);
+    };
+    match entry.access_token() {
+        None => return Ok(None),
+        Some(token) if token != stale && entry.is_fresh(SystemTime::now()) => {
+            return Ok(Some(token.to_owned()));
+        }
+        Some(_) => {}
+    }
+    let (Some(credentials), Some(_)) = (&entry.credentials, entry.refresh_token()) else {
+        return Ok(None);
+    };
+    let mut manager = protocol::manager(server, entry.addresses).await?;
+    let unpublished = if entry.guessed {
+        Unpublished::GuessEndpoints
+    } else {
+        Unpublished::Refuse
+    };
+    protocol::discover(&mut manager, server, None, unpublished).await?;
+    manager.set_credential_store(Vault::new(store, server));
+    let secrets = entry.secrets();
+    let explain = |error| AuthError::from_protocol(error, &secrets);
+    // It forgets tokens of another authorisation server than the one that is named now.
+    if !manager.initialize_from_store().await.map_err(explain)? {
+        return Ok(None);
+    }
+    let redirect = entry
+        .redirect
+        .as_deref()
+        .unwrap_or("http://127.0.0.1/callback");
+    let mut client = OAuthClientConfig::new(&credentials.client_id, redirect);
+    if let Some(secret) = &entry.client_secret {
+        client = client.with_client_secret(Secret::reveal(secret));
+    }
+    manager.configure_client(client).map_err(explain)?;
+    match manager.refresh_token().await {
+        Ok(_) => {
+            let entry = store.read(server).await?.unwrap_or_default();
+            Ok(entry.access_token().map(str::to_owned))
+        }
+        Err(ProtocolError::TokenRefreshRejected(_) | ProtocolError::AuthorizationRequired) => {
+            Ok(None)
+        }
+        Err(error) => Err(explain(error)),
+    }
+}
+
+fn cut(challenge: &str) -> String {
+    let end = challenge.floor_char_boundary(MAX_CHALLENGE);
+    challenge.get(..end).unwrap_or_default().to_owned()
+}
+
+/// As OAuth defines one; anything else would end up on somebody's screen.
+fn is_scope(scope: &str) -> bool {
+    scope.len() <= MAX_SCOPE
+        && scope
+            .bytes()
+            .all(|byte| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e))
+}

@@ -1,0 +1,229 @@
+//! What the protocol asks of a server.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, Implementation, InitializeRequestParams,
+    InitializeResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities,
+    ServerConfig, SetLevelRequestParams, Tool,
+};
+use rmcp::service::{NotificationContext, RequestContext};
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+
+use super::call::call;
+use super::client::Client;
+use super::house::{House, Principal};
+use super::kept;
+use super::routes::Routes;
+
+/// What an agent should know first.
+const INSTRUCTIONS: &str = "Tools for working on the code in one project. Calls that only read run at once; \
+others may have to be allowed by the person, or by rules in the settings.";
+
+/// Tools that one answer carries. Most clients take all in one; ten thousand are no one's wish.
+const PAGE: usize = 500;
+
+/// The server as one client sees it: for as long as its session, or for one request.
+pub(super) struct Handler {
+    house: Arc<House>,
+    own: OnceLock<Arc<Client>>,
+    /// Whether everything that comes here belongs to one client.
+    is_one: AtomicBool,
+}
+
+impl Handler {
+    /// For the only client of a stream.
+    pub(super) fn for_one(house: Arc<House>) -> Self {
+        let handler = Self::for_any(house);
+        handler.is_one.store(true, Ordering::Release);
+        handler
+    }
+
+    /// For whoever comes: a client that begins a session stays, a request without one is its
+    /// token's.
+    pub(super) fn for_any(house: Arc<House>) -> Self {
+        Self {
+            house,
+            own: OnceLock::new(),
+            is_one: AtomicBool::new(false),
+        }
+    }
+
+    /// The client that stays.
+    pub(super) fn own(&self) -> &Arc<Client> {
+        let house = &self.house;
+        self.own.get_or_init(|| {
+            let kill = house.kill.below();
+            Arc::new(Client::new(house.bays.clone(), kill, Routes::default()))
+        })
+    }
+
+    fn client(&self, context: &RequestContext<RoleServer>) -> Result<Arc<Client>, ErrorData> {
+        if self.is_one.load(Ordering::Acquire) {
+            return Ok(self.own().clone());
+        }
+        let parts = context.extensions.get::<::http::request::Parts>();
+        let principal = parts.and_then(|parts| parts.extensions.get::<Principal>());
+        match principal {
+            Some(principal) => Ok(self.house.without_session(*principal)),
+            None => Err(ErrorData::internal_error(
+                "nobody knows whose request this is",
+                None,
+            )),
+        }
+    }
+}
+
+/// Where a page begins.
+fn place(page: Option<PaginatedRequestParams>, all: usize) -> Result<usize, ErrorData> {
+    let Some(cursor) = page.and_then(|page| page.cursor) else {
+        return Ok(0);
+    };
+    let place = cursor.parse().ok().filter(|place| *place < all);
+    place.ok_or_else(|| ErrorData::invalid_params("there is no such cursor", None))
+}
+
+/// One page of a list, and the cursor of the next.
+fn page<T: Clone>(
+    all: &[T],
+    wanted: Option<PaginatedRequestParams>,
+) -> Result<(Vec<T>, Option<String>), ErrorData> {
+    let from = place(wanted, all.len())?;
+    let to = all.len().min(from + PAGE);
+    let next = (to < all.len()).then(|| to.to_string());
+    Ok((all[from..to].to_vec(), next))
+}
+
+impl ServerHandler for Handler {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .enable_resources_list_changed()
+            .enable_logging()
+            .build();
+        let mut implementation = Implementation::from_build_env();
+        implementation.name = "toolbay".into();
+        implementation.version = env!("CARGO_PKG_VERSION").into();
+        ServerConfig::new(capabilities)
+            .with_server_info(implementation)
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        let found = self.house.tools.iter().find(|tool| tool.name == name);
+        found.cloned()
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        self.is_one.store(true, Ordering::Release);
+        context.peer.set_peer_info(request.clone());
+        self.negotiate_initialize(&request)
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        if self.is_one.load(Ordering::Acquire) {
+            self.own().routes.begin(context.peer);
+        }
+    }
+
+    async fn on_roots_list_changed(&self, _: NotificationContext<RoleServer>) {
+        if self.is_one.load(Ordering::Acquire) {
+            self.own().forget_roots();
+        }
+    }
+
+    async fn set_level(
+        &self,
+        request: SetLevelRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.client(&context)?.routes.set_level(request.level);
+        Ok(())
+    }
+
+    async fn list_tools(
+        &self,
+        wanted: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let (tools, next) = page(&self.house.tools, wanted)?;
+        let mut listed = ListToolsResult::with_all_items(tools);
+        listed.next_cursor = next;
+        Ok(listed)
+    }
+
+    async fn list_resources(
+        &self,
+        wanted: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let all = self.client(&context)?.shelf().list();
+        let (resources, next) = page(&all, wanted)?;
+        let mut listed = ListResourcesResult::with_all_items(resources);
+        listed.next_cursor = next;
+        Ok(listed)
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let uri = request.uri;
+        let found = self.client(&context)?.shelf().find(&uri);
+        let Some(path) = found else {
+            let data = serde_json::json!({"uri": uri});
+            return Err(ErrorData::resource_not_found(
+                "there is no such resource; results of this session that were too long have one",
+                Some(data),
+            ));
+        };
+        let reading = tokio::task::spawn_blocking(move || kept::read(&uri, &path));
+        let read = reading.await.map_err(|error| error.to_string()).flatten();
+        let read = read.map_err(|why| ErrorData::internal_error(why, None))?;
+        Ok(ReadResourceResult::new(vec![read]).into())
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let client = self.client(&context)?;
+        call(&self.house, &client, request, context).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_cover_everything_once_and_odd_cursors_are_refused() {
+        let all: Vec<usize> = (0..3 * PAGE + 7).collect();
+        let mut seen = Vec::new();
+        let mut cursor = None;
+        loop {
+            let wanted = PaginatedRequestParams::default().with_cursor(cursor);
+            let (some, next) = page(&all, Some(wanted)).unwrap();
+            seen.extend(some);
+            cursor = next;
+            if cursor.is_none() {
+                break;
+            }
+        }
+        assert_eq!(seen, all);
+        for odd in ["", "-1", "x", "99999999999999999999999", "1507"] {
+            let wanted = PaginatedRequestParams::default().with_cursor(Some(odd.into()));
+            assert!(page(&all, Some(wanted)).is_err(), "{odd}");
+        }
+        assert_eq!(page::<u8>(&[], None).unwrap(), (vec![], None));
+    }
+}

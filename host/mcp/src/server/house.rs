@@ -1,0 +1,94 @@
+//! What all clients share: the tools, and the way to a session.
+
+use std::any::Any;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rmcp::model::{RequestStateCodec, Tool};
+use serde_json::Value;
+use toolbay_contract::{BoxFuture, KillSwitch, SessionSnapshot};
+use toolbay_dispatch::Dispatch;
+
+use super::client::Client;
+use super::routes::Routes;
+
+/// Whoever puts sessions together.
+pub trait Bays: Send + Sync {
+    /// The tools as MCP describes them.
+    fn definitions(&self) -> Vec<Value>;
+
+    /// The folders that were granted at the start, real.
+    fn roots(&self) -> Vec<PathBuf>;
+
+    /// A session for one client.
+    fn open(&self, opening: Opening) -> BoxFuture<'_, Result<Bench, String>>;
+}
+
+/// What a session is to be like.
+pub struct Opening {
+    /// Where its questions and its progress go.
+    pub routes: Arc<Routes>,
+    /// Ends all its calls.
+    pub kill: KillSwitch,
+    /// These folders and no others; none of them lies outside what was granted.
+    pub within: Option<Vec<PathBuf>>,
+    /// The session that it goes on with.
+    pub before: Option<SessionSnapshot>,
+}
+
+/// A session of one client.
+pub struct Bench {
+    pub dispatch: Arc<Dispatch>,
+    /// Dropped when the client is gone.
+    pub guard: Box<dyn Any + Send + Sync>,
+}
+
+/// Who is on the other side, as far as a token tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Principal(pub(super) usize);
+
+/// What all clients share.
+pub(super) struct House {
+    pub(super) bays: Arc<dyn Bays>,
+    pub(super) tools: Vec<Tool>,
+    pub(super) kill: KillSwitch,
+    /// Seals what a client must bring back unchanged.
+    pub(super) seal: RequestStateCodec,
+    /// Where the protocol has no sessions, the token is all that tells clients apart.
+    without_session: Mutex<HashMap<Principal, Arc<Client>>>,
+}
+
+impl House {
+    /// `secret` is random, at least 32 bytes, and dies with the process.
+    pub(super) fn new(
+        bays: Arc<dyn Bays>,
+        kill: KillSwitch,
+        secret: Vec<u8>,
+    ) -> Result<Arc<Self>, String> {
+        let tools = bays.definitions().into_iter().map(serde_json::from_value);
+        let tools: Result<Vec<Tool>, _> = tools.collect();
+        Ok(Arc::new(Self {
+            tools: tools.map_err(|error| format!("a tool cannot be described: {error}"))?,
+            bays,
+            kill,
+            seal: RequestStateCodec::try_new(secret).map_err(|error| error.to_string())?,
+            without_session: Mutex::default(),
+        }))
+    }
+
+    /// The client behind requests that stand alone.
+    pub(super) fn without_session(self: &Arc<Self>, principal: Principal) -> Arc<Client> {
+        let mut all = self
+            .without_session
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let new = || {
+            let mut routes = Routes::default();
+            routes.has_no_session = true;
+            // Clients do not keep the house: it would keep itself.
+            Arc::new(Client::new(self.bays.clone(), self.kill.below(), routes))
+        };
+        all.entry(principal).or_insert_with(new).clone()
+    }
+}
