@@ -38,5 +38,7 @@ mod search_differential;
 mod sed_edit;
 // Commands that go on without their call.
 mod tasks;
+// Foreign MCP servers.
+mod servers;
 // The README leads a plugin author to a working tool.
 mod template;

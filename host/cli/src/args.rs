@@ -4,7 +4,7 @@ mod mcp;
 
 use std::path::PathBuf;
 
-pub use self::mcp::{McpLogin, McpServe};
+pub use self::mcp::{McpAdd, McpLogin, McpServe, ServerKind, ServerScope};
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
 use toolbay_policy::Mode;
@@ -228,46 +228,6 @@ pub enum McpCommand {
         #[arg(long)]
         yes: bool,
     },
-}
-
-/// A server to add.
-#[derive(Debug, ClapArgs)]
-pub struct McpAdd {
-    /// What it is called here; its tools are mcp__NAME__tool
-    pub name: String,
-    /// Who gets it: local (you, in this project), project (everybody, in .mcp.json) or user
-    #[arg(long, value_enum, default_value = "local", value_name = "SCOPE")]
-    pub scope: ServerScope,
-    /// How it is reached; a command by default, http for an address
-    #[arg(long, value_enum, value_name = "KIND")]
-    pub transport: Option<ServerKind>,
-    /// A variable for its process
-    #[arg(long, value_name = "NAME=VALUE")]
-    pub env: Vec<String>,
-    /// A header for its requests
-    #[arg(long, value_name = "NAME: VALUE")]
-    pub header: Vec<String>,
-    /// A host that its process may reach
-    #[arg(long = "allow-host", value_name = "HOST")]
-    pub allow_hosts: Vec<String>,
-    /// The address, or the command and its arguments after `--`
-    #[arg(required = true, value_name = "URL | -- COMMAND")]
-    pub place: Vec<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum ServerScope {
-    Local,
-    Project,
-    User,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum ServerKind {
-    Stdio,
-    Http,
-    Sse,
-    Ws,
 }
 
 #[derive(Debug, Subcommand)]

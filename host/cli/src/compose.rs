@@ -230,6 +230,10 @@ impl Bay {
                 shell: Some(Arc::new(caged)),
                 tasks: Some(tasks),
                 tools: Some(pool.clone()),
+                resources: match servers.is_empty() {
+                    true => None,
+                    false => Some(servers.clone()),
+                },
                 ..Powers::default()
             },
             audit: events.clone(),

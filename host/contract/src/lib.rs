@@ -25,8 +25,8 @@ pub use kill::{KillReason, KillSwitch};
 pub use outcome::{Blob, Content, FileSeen, Link, Message, Modifier, Outcome, Role};
 pub use powers::{
     AgentBrief, Agents, AskUser, CommandEnd, CommandExit, CommandRun, HostFailure, OnOutput,
-    PowerFuture, Powers, Question, Shell, TaskEntry, TaskSnapshot, TaskState, Tasks, ToolEntry,
-    ToolIndex,
+    PowerFuture, Powers, Question, Resource, ResourceBody, ResourcePart, Resources, Shell,
+    TaskEntry, TaskSnapshot, TaskState, Tasks, ToolEntry, ToolIndex,
 };
 pub use session::{SeenFile, Session, SessionSnapshot};
 pub use tool::{

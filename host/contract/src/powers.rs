@@ -177,6 +177,37 @@ pub trait ToolIndex: Send + Sync {
     fn entries(&self) -> Vec<ToolEntry>;
 }
 
+/// Something that a server offers to be read, in the server's words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resource {
+    pub server: String,
+    pub uri: String,
+    pub name: String,
+    pub description: Option<String>,
+    pub mime: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ResourceBody {
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+/// A part of what was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResourcePart {
+    pub uri: String,
+    pub mime: Option<String>,
+    pub body: ResourceBody,
+}
+
+/// What servers offer to be read.
+pub trait Resources: Send + Sync {
+    /// Of one server, or of all that answer.
+    fn list(&self, server: Option<String>) -> PowerFuture<'_, Vec<Resource>>;
+    fn read(&self, server: String, uri: String) -> PowerFuture<'_, Vec<ResourcePart>>;
+}
+
 /// All that a session can lend, visible in one place.
 #[derive(Clone, Default)]
 pub struct Powers {
@@ -185,4 +216,5 @@ pub struct Powers {
     pub tasks: Option<Arc<dyn Tasks>>,
     pub agents: Option<Arc<dyn Agents>>,
     pub tools: Option<Arc<dyn ToolIndex>>,
+    pub resources: Option<Arc<dyn Resources>>,
 }

@@ -17,6 +17,7 @@ mod launch;
 mod link;
 mod memory;
 mod remote;
+mod resources;
 mod result;
 mod schema;
 mod servers;

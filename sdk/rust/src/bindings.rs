@@ -26,6 +26,7 @@ pub mod imports {
                 import toolbay:host/tasks@0.1.0;
                 import toolbay:host/agents@0.1.0;
                 import toolbay:host/tools@0.1.0;
+                import toolbay:host/resources@0.1.0;
                 import toolbay:tool/types@0.1.0;
             }",
         world: "toolbay:sdk/imports",

@@ -35,7 +35,8 @@
 //!
 //! Files are reached with `std::fs` at their real absolute paths. Everything else
 //! that a host may grant has a module here: [`context`], [`session`], [`files`],
-//! [`search`], [`shell`], [`ask_user`], [`tasks`], [`agents`], [`tools`]. What tools
+//! [`search`], [`shell`], [`ask_user`], [`tasks`], [`agents`], [`tools`],
+//! [`resources`]. What tools
 //! share beyond that: [`seen`], the rule that a file is read before it is changed, and
 //! with the feature `patch` the module `patch`, which compares texts.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
@@ -56,6 +57,7 @@ pub mod context;
 pub mod files;
 #[cfg(feature = "patch")]
 pub mod patch;
+pub mod resources;
 pub mod search;
 pub mod seen;
 pub mod session;

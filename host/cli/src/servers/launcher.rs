@@ -141,3 +141,86 @@ fn how(ended: &Ended) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use toolbay_mcp::client::config::{Hidden, ServerSandbox};
+    use toolbay_sandbox::cage::Helper;
+
+    use super::*;
+    use crate::caged::Sandbox;
+
+    fn launcher() -> CagedServers {
+        let host = ["PATH", "AWS_SECRET", "WANTED", "LD_PRELOAD"];
+        let setting = CageSetting {
+            roots: vec!["/project".into()],
+            home: None,
+            own: Vec::new(),
+            helper: Helper::ThisProgram,
+            sandbox: Sandbox {
+                allowed_hosts: vec!["session.example".into()],
+                ..Sandbox::default()
+            },
+            move_after: None,
+            environment: host.map(|name| (name.into(), "host".into())).into(),
+        };
+        CagedServers::new(setting, "/project/sub".into())
+    }
+
+    fn config() -> StdioConfig {
+        StdioConfig {
+            command: "node".into(),
+            args: vec!["a b".into()],
+            env: BTreeMap::from([("OWN".to_owned(), Hidden("given".into()))]),
+            cwd: None,
+            sandbox: ServerSandbox {
+                env: vec!["WANTED".into()],
+                allowed_hosts: vec!["server.example".into()],
+                ..ServerSandbox::default()
+            },
+        }
+    }
+
+    #[test]
+    fn a_server_sees_the_variables_that_it_was_given() {
+        let command = launcher().command(&config(), Instance::Main).unwrap();
+        let pair = |name: &str, value: &str| (OsString::from(name), OsString::from(value));
+        let wanted = [
+            pair("PATH", "host"),
+            pair("WANTED", "host"),
+            pair("OWN", "given"),
+        ];
+        assert_eq!(command.environment, wanted);
+        assert_eq!(command.arguments, ["node", "a b"]);
+        assert_eq!(command.folder, PathBuf::from("/project/sub"));
+    }
+
+    #[test]
+    fn one_that_reads_has_no_hosts_and_none_has_those_of_the_session() {
+        let launcher = launcher();
+        let main = launcher.command(&config(), Instance::Main).unwrap();
+        assert!(!main.hosts.is_empty());
+        assert_eq!(
+            main.profile,
+            Profile::Workspace {
+                git: GitAccess::ReadOnly
+            }
+        );
+        let reading = launcher.command(&config(), Instance::ReadOnly).unwrap();
+        assert!(reading.hosts.is_empty());
+        assert_eq!(reading.profile, Profile::ReadOnly);
+        let mut none = config();
+        none.sandbox.allowed_hosts.clear();
+        assert!(
+            launcher
+                .command(&none, Instance::Main)
+                .unwrap()
+                .hosts
+                .is_empty()
+        );
+        none.sandbox.allowed_hosts.push("no host".into());
+        assert!(launcher.command(&none, Instance::Main).is_err());
+    }
+}

@@ -13,6 +13,7 @@ use rmcp::model::{
     JsonObject, RequestId, ServerResult,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RunningService, ServiceError};
+use rmcp::transport::streamable_http_client::StreamableHttpError;
 use toolbay_contract::{KillSwitch, ProgressSink};
 
 use self::process::{Tail, Tasks};
@@ -219,6 +220,12 @@ fn wanted(server: &str, keys: &Keys) -> Option<String> {
 
 /// An error with what is behind it: the outermost says the least.
 fn causes(error: &(dyn std::error::Error + 'static)) -> String {
+    // This one does not name the error that it is about as its source.
+    let known = error.downcast_ref::<StreamableHttpError<reqwest::Error>>();
+    let error = match known {
+        Some(StreamableHttpError::Client(inner)) => inner,
+        _ => error,
+    };
     let mut texts: Vec<String> = vec![error.to_string()];
     let mut source = error.source();
     while let Some(inner) = source {

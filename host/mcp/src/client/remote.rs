@@ -284,8 +284,8 @@ impl Slot {
 async fn list_tools(peer: Peer<RoleClient>) -> Result<(Vec<Tool>, Vec<String>), String> {
     let (mut tools, mut problems, mut cursor) = (Vec::new(), Vec::new(), None);
     for _ in 0..bounds::PAGES {
-        let mut request = ListToolsRequest::default();
-        request.params = Some(PaginatedRequestParams::default().with_cursor(cursor.take()));
+        let page = PaginatedRequestParams::default().with_cursor(cursor.take());
+        let request = ListToolsRequest::with_param(page);
         let asked = peer.send_request(ClientRequest::ListToolsRequest(request));
         let answer = asked.await.map_err(|error| error.to_string())?;
         let next = match answer {

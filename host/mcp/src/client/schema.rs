@@ -67,10 +67,10 @@ impl Budget {
         for (key, value) in map {
             self.spend(key.len())?;
             match (key.as_str(), value) {
-                ("$ref" | "$dynamicRef" | "$recursiveRef", Value::String(target)) => {
-                    if !target.starts_with('#') {
-                        return Err("it refers to something outside of itself".into());
-                    }
+                ("$ref" | "$dynamicRef" | "$recursiveRef", Value::String(target))
+                    if !target.starts_with('#') =>
+                {
+                    return Err("it refers to something outside of itself".into());
                 }
                 // Where it claims to be from is of no use, and changes what references mean.
                 ("$id" | "$schema" | "$anchor" | "$dynamicAnchor", Value::String(_)) => continue,

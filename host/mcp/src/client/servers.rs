@@ -91,7 +91,7 @@ impl Servers {
 
     /// Connects one server by its name.
     pub async fn connect(&self, name: &str) -> Result<(), String> {
-        match self.remotes.iter().find(|one| one.config.name == name) {
+        match self.named(name) {
             Some(remote) => remote.connect().await,
             None => Err(format!("there is no MCP server `{name}`")),
         }
@@ -121,6 +121,14 @@ impl Servers {
 
     pub fn statuses(&self) -> Vec<Status> {
         self.remotes.iter().map(|remote| remote.status()).collect()
+    }
+
+    pub(super) fn remotes(&self) -> &[Arc<Remote>] {
+        &self.remotes
+    }
+
+    pub(super) fn named(&self, name: &str) -> Option<&Arc<Remote>> {
+        self.remotes.iter().find(|one| one.config.name == name)
     }
 
     /// The server whose tool this would be.

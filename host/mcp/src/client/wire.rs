@@ -68,7 +68,4 @@ pub(super) fn header_map(headers: &BTreeMap<String, Hidden>) -> HeaderMap {
     headers.iter().filter_map(pair).collect()
 }
 
-/// TLS needs one choice of cryptography for the whole program. Whoever chose first may stay.
-pub(super) fn choose_cryptography() {
-    let _ = rustls::crypto::ring::default_provider().install_default();
-}
+pub(super) use super::auth::choose_cryptography;

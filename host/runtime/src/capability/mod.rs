@@ -9,6 +9,7 @@ mod ask_user;
 mod context;
 pub(crate) use context::FROZEN_NOW_MS;
 mod files;
+mod resources;
 mod search;
 mod session;
 mod shell;
@@ -31,6 +32,7 @@ pub(crate) fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> 
     host::tasks::add_to_linker::<_, HasSelf<State>>(linker, |state| state)?;
     host::agents::add_to_linker::<_, HasSelf<State>>(linker, |state| state)?;
     host::tools::add_to_linker::<_, HasSelf<State>>(linker, |state| state)?;
+    host::resources::add_to_linker::<_, HasSelf<State>>(linker, |state| state)?;
     Ok(())
 }
 

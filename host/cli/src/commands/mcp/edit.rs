@@ -118,7 +118,7 @@ pub(super) fn add(common: &Common, wanted: McpAdd) -> anyhow::Result<ExitCode> {
 
 /// The entry as a file has it.
 fn entry(wanted: &McpAdd) -> anyhow::Result<Value> {
-    let is_url = matches!(wanted.place.as_slice(), [one] if one.contains("://"));
+    let is_url = wanted.place.first().is_some_and(|one| one.contains("://"));
     let kind = match wanted.transport {
         Some(kind) => kind,
         None if is_url => ServerKind::Http,
@@ -145,9 +145,9 @@ fn entry(wanted: &McpAdd) -> anyhow::Result<Value> {
         if !wanted.env.is_empty() {
             entry.insert("env".into(), pairs(&wanted.env, '=', "--env NAME=VALUE")?);
         }
-        if !wanted.allow_hosts.is_empty() {
-            let sandbox = json!({"allowedHosts": wanted.allow_hosts});
-            entry.insert("sandbox".into(), sandbox);
+        let sandbox = sandbox(wanted);
+        if !sandbox.is_empty() {
+            entry.insert("sandbox".into(), Value::Object(sandbox));
         }
         return Ok(Value::Object(entry));
     }
@@ -155,8 +155,8 @@ fn entry(wanted: &McpAdd) -> anyhow::Result<Value> {
         bail!("a server behind an address has one address and no arguments");
     };
     ensure!(
-        wanted.env.is_empty() && wanted.allow_hosts.is_empty(),
-        "--env and --allow-host are for servers that are commands"
+        wanted.env.is_empty() && sandbox(wanted).is_empty(),
+        "--env, --root, --allow-host and --allow-read are for servers that are commands"
     );
     entry.insert("url".into(), url.as_str().into());
     if !wanted.header.is_empty() {
@@ -166,6 +166,19 @@ fn entry(wanted: &McpAdd) -> anyhow::Result<Value> {
         );
     }
     Ok(Value::Object(entry))
+}
+
+/// What its cage should allow.
+fn sandbox(wanted: &McpAdd) -> Map<String, Value> {
+    let lists = [
+        ("roots", &wanted.roots),
+        ("allowRead", &wanted.allow_read),
+        ("allowedHosts", &wanted.allow_hosts),
+    ];
+    let given = lists.into_iter().filter(|(_, list)| !list.is_empty());
+    given
+        .map(|(key, list)| (key.to_owned(), json!(list)))
+        .collect()
 }
 
 fn pairs(texts: &[String], between: char, form: &str) -> anyhow::Result<Value> {

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolbay_contract::{Failure, KillReason, KillSwitch, Progress, Verdict};
+use toolbay_contract::{
+    Failure, KillReason, KillSwitch, Progress, ResourceBody, Resources, Verdict,
+};
 use toolbay_dispatch::Newcomers;
 
 use super::fake::*;
@@ -298,4 +300,54 @@ async fn a_server_may_ask_and_without_anybody_gets_no() {
     let refusal = to("q2")["error"]["message"].as_str().unwrap();
     assert!(refusal.contains("model"), "{refusal}");
     assert_eq!(to("q3")["result"]["roots"][0]["uri"], "file:///project/");
+}
+
+#[tokio::test]
+async fn what_servers_offer_is_listed_and_read() {
+    let answer: Answer = Arc::new(|message| match message["method"].as_str() {
+        Some("initialize") => vec![result(
+            message,
+            json!({"protocolVersion": "2025-11-25", "capabilities": {"resources": {}, "tools": {}},
+                "serverInfo": {"name": "r", "version": "1"}}),
+        )],
+        Some("resources/list") => {
+            let long = "x://".to_owned() + &"y".repeat(10_000);
+            vec![result(
+                message,
+                json!({"resources": [
+                    {"uri": "x://1", "name": "one\u{202e}", "mimeType": "text/plain"},
+                    {"uri": long, "name": "too long"},
+                ]}),
+            )]
+        }
+        Some("resources/read") if message["params"]["uri"] == "x://1" => vec![result(
+            message,
+            json!({"contents": [{"uri": "x://1", "text": "hi"}, {"uri": "x://2", "blob": "aGk="}]}),
+        )],
+        _ => honest(json!([]), |_| vec![])(message),
+    });
+    let mut dead = in_process(Arc::new(|_| vec![Say::End]));
+    dead.name = "dead".into();
+    let mut plain = in_process(honest(json!([]), |_| vec![]));
+    plain.name = "plain".into();
+    let servers = servers(vec![dead, in_process(answer), plain]);
+    let all = servers.list(None).await.unwrap();
+    assert_eq!(all.len(), 1, "{all:?}");
+    let one = &all[0];
+    assert_eq!(
+        (one.server.as_str(), one.uri.as_str(), one.name.as_str()),
+        ("fake", "x://1", "one")
+    );
+    let read = servers.read("fake".into(), "x://1".into()).await.unwrap();
+    assert_eq!(read[0].body, ResourceBody::Text("hi".into()));
+    assert_eq!(read[1].body, ResourceBody::Bytes(b"hi".to_vec()));
+    assert_eq!(servers.list(Some("plain".into())).await, Ok(vec![]));
+    for (server, uri, part) in [
+        ("fake", "x://9", "not known"),
+        ("dead", "x://1", "`dead` cannot be used"),
+        ("none", "x://1", "no MCP server `none`"),
+    ] {
+        let error = servers.read(server.into(), uri.into()).await.unwrap_err();
+        assert!(error.to_string().contains(part), "{error}");
+    }
 }

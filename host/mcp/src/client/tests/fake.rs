@@ -262,6 +262,7 @@ pub(super) fn permit(tool: &dyn Tool, input: &Value, claims: Claims) -> Permit {
         reach: Reach::ALL,
         opinion: Opinion::None,
         hooks: HookWord::None,
+        cage: toolbay_policy::CageWish::Inside,
         study: Study::default(),
     });
     match decision {
