@@ -14,6 +14,9 @@ mod login;
 /// Using, renewing and ending a login.
 mod keys;
 
+/// A program on its own account.
+mod machine;
+
 /// Tokens by an identity provider.
 mod enterprise;
 

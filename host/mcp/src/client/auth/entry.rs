@@ -27,6 +27,8 @@ pub(super) struct Entry {
     pub(super) addresses: Addresses,
     /// Whether the endpoints had to be guessed, as the user allowed.
     pub(super) guessed: bool,
+    /// Whether a program logged in on its own account, and can do so again.
+    pub(super) alone: bool,
     /// What the server asked for when it last refused.
     pub(super) need: Option<Need>,
 }

@@ -11,6 +11,7 @@ use super::endpoint::Unpublished;
 use super::enterprise::Enterprise;
 use super::entry::{Entry, Need};
 use super::error::AuthError;
+use super::machine;
 use super::protocol;
 use super::secret::Secret;
 use super::server::Server;
@@ -177,6 +178,12 @@ async fn renew(
             return Ok(Some(token.to_owned()));
         }
         Some(_) => {}
+    }
+    if entry.alone {
+        let entry = machine::again(server, &entry).await?;
+        let token = entry.access_token().map(str::to_owned);
+        store.update(server, |place| *place = Some(entry)).await?;
+        return Ok(token);
     }
     let (Some(credentials), Some(_)) = (&entry.credentials, entry.refresh_token()) else {
         return Ok(None);

@@ -95,6 +95,16 @@ pub struct Login {
     pub renewable: bool,
 }
 
+impl Login {
+    pub(super) fn of(entry: &Entry) -> Self {
+        Self {
+            scopes: entry.scopes().to_vec(),
+            ends: entry.ends(),
+            renewable: entry.alone || entry.refresh_token().is_some(),
+        }
+    }
+}
+
 /// Logs in to a server, with what it asked for when it last refused.
 pub async fn login(
     store: &TokenStore,
@@ -108,11 +118,7 @@ pub async fn login(
     let entry = tokio::time::timeout(patience, obtain(server, options, person, &before))
         .await
         .map_err(|_| AuthError::TimedOut(patience.as_secs()))??;
-    let login = Login {
-        scopes: entry.scopes().to_vec(),
-        ends: entry.ends(),
-        renewable: entry.refresh_token().is_some(),
-    };
+    let login = Login::of(&entry);
     store.update(server, |place| *place = Some(entry)).await?;
     Ok(login)
 }
@@ -168,13 +174,11 @@ async fn obtain(
         credentials,
         client_secret: client.client_secret.map(Secret::new),
         redirect: Some(client.redirect_uri),
-        revocation_endpoint: metadata
-            .additional_fields
-            .get("revocation_endpoint")
-            .and_then(|address| Some(address.as_str()?.to_owned())),
+        revocation_endpoint: protocol::revocation_endpoint(&metadata),
         token_endpoint: Some(metadata.token_endpoint),
         addresses: options.addresses,
         guessed,
+        alone: false,
         need: None,
     })
 }
