@@ -42,6 +42,19 @@ async fn a_token_is_renewed_before_it_ends() {
 }
 
 #[tokio::test]
+async fn a_renewal_asks_for_what_was_granted_and_no_more() {
+    let realm = Realm::start().await;
+    realm.knobs().metadata = json!({ "scopes_supported": ["read", "offline_access"] });
+    realm.knobs().token = json!({ "scope": "read" });
+    realm.login().await.unwrap();
+    let asked = &realm.web.seen("/authorize")[0].query["scope"];
+    assert_eq!(asked, "read offline_access");
+    age(&realm);
+    realm.keys().current().await.unwrap().unwrap();
+    assert_eq!(realm.web.seen("/token")[1].form()["scope"], "read");
+}
+
+#[tokio::test]
 async fn many_who_find_the_token_ended_renew_it_once() {
     let realm = Realm::start().await;
     realm.login().await.unwrap();

@@ -194,7 +194,11 @@ async fn renew(
     } else {
         Unpublished::Refuse
     };
-    protocol::discover(&mut manager, server, None, unpublished).await?;
+    let (mut metadata, _) = protocol::discover(&mut manager, server, None, unpublished).await?;
+    // The library would ask for `offline_access` wherever it exists, also where it was not
+    // granted, and to ask for more than was granted is an error.
+    metadata.scopes_supported = None;
+    manager.set_metadata(metadata);
     manager.set_credential_store(Vault::new(store, server));
     let secrets = entry.secrets();
     let explain = |error| AuthError::from_protocol(error, &secrets);
