@@ -262,3 +262,32 @@ async fn a_server_cannot_fill_the_store_with_what_it_wants() {
         "{shown}"
     );
 }
+
+#[tokio::test]
+async fn a_refusal_that_is_over_is_forgotten_and_wanted_rights_are_not() {
+    let realm = Realm::start().await;
+    realm.login().await.unwrap();
+    let status = async || auth::status(&realm.store, &realm.server).await.unwrap();
+    realm.keys().refused("Bearer").await;
+    assert!(matches!(status().await, Status::Needs(_)));
+    // Another program, which was not refused.
+    let keys = realm.keys();
+    let service = connect(&keys).await.unwrap();
+    call(&service).await.unwrap();
+    assert!(matches!(status().await, Status::LoggedIn(_)));
+
+    realm.keys().too_narrow(Some("write"), "Bearer").await;
+    call(&service).await.unwrap();
+    assert!(matches!(status().await, Status::Needs(_)));
+    assert_eq!(keys.need(), None);
+
+    // A server that needs no login after all leaves nothing behind.
+    let server = Server::new("open", realm.server.url().as_str()).unwrap();
+    let open = auth::Keys::of_login(server.clone(), realm.store.clone());
+    open.refused("Bearer").await;
+    open.accepted().await;
+    assert_eq!(
+        auth::status(&realm.store, &server).await.unwrap(),
+        Status::Unknown
+    );
+}
