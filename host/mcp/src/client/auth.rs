@@ -44,6 +44,7 @@ mod keys;
 mod listener;
 mod login;
 mod logout;
+mod machine;
 mod page;
 mod protocol;
 mod secret;
@@ -65,6 +66,7 @@ pub use http::{choose_cryptography, client};
 pub use keys::Keys;
 pub use login::{Identity, Login, LoginOptions, Person, login};
 pub use logout::{Logout, logout};
+pub use machine::login_as_client;
 pub use secret::Secret;
 pub use server::Server;
 pub use store::TokenStore;
@@ -86,19 +88,16 @@ pub async fn status(store: &TokenStore, server: &Server) -> Result<Status, AuthE
     let Some(entry) = store.read(server).await? else {
         return Ok(Status::Unknown);
     };
+    let login = Login::of(&entry);
+    let has_token = entry.access_token().is_some();
     if let Some(need) = entry.need {
         return Ok(Status::Needs(need));
     }
-    let login = Login {
-        scopes: entry.scopes().to_vec(),
-        ends: entry.ends(),
-        renewable: entry.refresh_token().is_some(),
-    };
-    Ok(match entry.access_token() {
-        None => Status::Ended,
-        Some(_) if !login.renewable && login.ends.is_some_and(|ends| ends < SystemTime::now()) => {
+    Ok(match has_token {
+        false => Status::Ended,
+        true if !login.renewable && login.ends.is_some_and(|ends| ends < SystemTime::now()) => {
             Status::Ended
         }
-        Some(_) => Status::LoggedIn(login),
+        true => Status::LoggedIn(login),
     })
 }

@@ -42,6 +42,19 @@ async fn a_token_is_renewed_before_it_ends() {
 }
 
 #[tokio::test]
+async fn a_renewal_asks_for_what_was_granted_and_no_more() {
+    let realm = Realm::start().await;
+    realm.knobs().metadata = json!({ "scopes_supported": ["read", "offline_access"] });
+    realm.knobs().token = json!({ "scope": "read" });
+    realm.login().await.unwrap();
+    let asked = &realm.web.seen("/authorize")[0].query["scope"];
+    assert_eq!(asked, "read offline_access");
+    age(&realm);
+    realm.keys().current().await.unwrap().unwrap();
+    assert_eq!(realm.web.seen("/token")[1].form()["scope"], "read");
+}
+
+#[tokio::test]
 async fn many_who_find_the_token_ended_renew_it_once() {
     let realm = Realm::start().await;
     realm.login().await.unwrap();
@@ -247,5 +260,34 @@ async fn a_server_cannot_fill_the_store_with_what_it_wants() {
     assert!(
         shown.contains("s0 s1") && !shown.contains("evil") && !shown.contains('"'),
         "{shown}"
+    );
+}
+
+#[tokio::test]
+async fn a_refusal_that_is_over_is_forgotten_and_wanted_rights_are_not() {
+    let realm = Realm::start().await;
+    realm.login().await.unwrap();
+    let status = async || auth::status(&realm.store, &realm.server).await.unwrap();
+    realm.keys().refused("Bearer").await;
+    assert!(matches!(status().await, Status::Needs(_)));
+    // Another program, which was not refused.
+    let keys = realm.keys();
+    let service = connect(&keys).await.unwrap();
+    call(&service).await.unwrap();
+    assert!(matches!(status().await, Status::LoggedIn(_)));
+
+    realm.keys().too_narrow(Some("write"), "Bearer").await;
+    call(&service).await.unwrap();
+    assert!(matches!(status().await, Status::Needs(_)));
+    assert_eq!(keys.need(), None);
+
+    // A server that needs no login after all leaves nothing behind.
+    let server = Server::new("open", realm.server.url().as_str()).unwrap();
+    let open = auth::Keys::of_login(server.clone(), realm.store.clone());
+    open.refused("Bearer").await;
+    open.accepted().await;
+    assert_eq!(
+        auth::status(&realm.store, &server).await.unwrap(),
+        Status::Unknown
     );
 }

@@ -17,6 +17,9 @@ mod keys;
 /// A server of the bridge that wants to know who asks.
 mod bridge;
 
+/// A program on its own account.
+mod machine;
+
 /// Tokens by an identity provider.
 mod enterprise;
 

@@ -270,6 +270,7 @@ impl Knobs {
                 self.renewable.remove(at);
                 form.get("scope").cloned().unwrap_or_default()
             }
+            "client_credentials" => form.get("scope").cloned().unwrap_or_default(),
             other => panic!("{other}"),
         };
         let number = self.next();

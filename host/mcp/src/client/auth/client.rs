@@ -71,7 +71,7 @@ impl<C: StreamableHttpClient + Sync> AuthorizedClient<C> {
                 let challenge = &refusal.www_authenticate_header;
                 self.keys.too_narrow(scopes, challenge).await;
             }
-            Ok(_) => self.keys.accepted(),
+            Ok(_) => self.keys.accepted().await,
             Err(_) => {}
         }
         answer

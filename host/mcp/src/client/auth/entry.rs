@@ -20,13 +20,15 @@ pub(super) struct Entry {
     pub(super) credentials: Option<StoredCredentials>,
     /// It keeps no secret of the client, without which such a client cannot renew.
     pub(super) client_secret: Option<Secret>,
-    /// Where the browser was sent back to: a registered client may only use that again.
+    /// Where the browser was sent back to.
     pub(super) redirect: Option<String>,
     pub(super) token_endpoint: Option<String>,
     pub(super) revocation_endpoint: Option<String>,
     pub(super) addresses: Addresses,
     /// Whether the endpoints had to be guessed, as the user allowed.
     pub(super) guessed: bool,
+    /// Whether a program logged in on its own account, and can do so again.
+    pub(super) alone: bool,
     /// What the server asked for when it last refused.
     pub(super) need: Option<Need>,
 }

@@ -30,7 +30,7 @@ pub enum AuthError {
         reason: &'static str,
     },
     #[error(
-        "the answer comes from {received:?}, the question went to {expected:?}: the login was dropped, since somebody may have come between"
+        "the authorisation server should call itself {expected:?} and calls itself {received:?}: the login was dropped, since somebody may have come between"
     )]
     WrongIssuer { expected: String, received: String },
     #[error("the authorisation server refused: {0}")]

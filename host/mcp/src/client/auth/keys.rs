@@ -1,8 +1,9 @@
 //! The token for the next request to a server, and what to do when it is refused.
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use reqwest::Url;
 use rmcp::transport::auth::{AuthError as ProtocolError, OAuthClientConfig};
@@ -11,6 +12,7 @@ use super::endpoint::Unpublished;
 use super::enterprise::Enterprise;
 use super::entry::{Entry, Need};
 use super::error::AuthError;
+use super::machine;
 use super::protocol;
 use super::secret::Secret;
 use super::server::Server;
@@ -22,11 +24,16 @@ const MAX_CHALLENGE: usize = 4096;
 const MAX_SCOPES: usize = 64;
 const MAX_SCOPE: usize = 256;
 
+/// A renewal takes a second; others wait for it.
+const PATIENCE: Duration = Duration::from_secs(90);
+
 /// The tokens of one server, wherever they come from.
 pub struct Keys {
     server: Server,
     source: Source,
     need: Mutex<Option<Need>>,
+    /// Whether the store says that a login is needed, which may be over.
+    stale: AtomicBool,
 }
 
 enum Source {
@@ -43,6 +50,7 @@ impl Keys {
             server,
             source: Source::Login(store),
             need: Mutex::new(None),
+            stale: AtomicBool::new(false),
         }
     }
 
@@ -52,6 +60,7 @@ impl Keys {
             server,
             source: Source::Enterprise(Box::new(enterprise)),
             need: Mutex::new(None),
+            stale: AtomicBool::new(false),
         }
     }
 
@@ -80,6 +89,9 @@ impl Keys {
         let Some(entry) = store.read(&self.server).await? else {
             return Ok(None);
         };
+        if entry.need.is_some() {
+            self.stale.store(true, Ordering::Relaxed);
+        }
         let Some(token) = entry.access_token() else {
             return Ok(None);
         };
@@ -125,9 +137,27 @@ impl Keys {
         self.note(Need::Scopes { scopes, challenge }).await;
     }
 
-    /// Notes that the server is content.
-    pub fn accepted(&self) {
+    /// Notes that the server is content. More rights that it wanted for something else are
+    /// still wanted: they stay in the store until a login.
+    pub async fn accepted(&self) {
         *self.need.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        if let Source::Login(store) = &self.source
+            && self.stale.swap(false, Ordering::Relaxed)
+        {
+            let forgotten = store.update(&self.server, |place| {
+                if let Some(entry) = place
+                    && matches!(entry.need, Some(Need::Login { .. }))
+                {
+                    entry.need = None;
+                    // There was nothing else to remember.
+                    if entry.credentials.is_none() {
+                        *place = None;
+                    }
+                }
+            });
+            // It only makes the state look worse than it is.
+            let _ = forgotten.await;
+        }
     }
 
     /// Whether this is the address that the tokens are for.
@@ -142,6 +172,7 @@ impl Keys {
     async fn note(&self, need: Need) {
         *self.need.lock().unwrap_or_else(PoisonError::into_inner) = Some(need.clone());
         if let Source::Login(store) = &self.source {
+            self.stale.store(true, Ordering::Relaxed);
             let noted = store.update(&self.server, |place| {
                 place.get_or_insert_with(Entry::default).need = Some(need);
             });
@@ -168,6 +199,21 @@ async fn renew(
     stale: &str,
 ) -> Result<Option<String>, AuthError> {
     let _alone = store.renewing(server).await?;
+    // Its questions have limits of their own, but a server can lead to many of them.
+    tokio::time::timeout(PATIENCE, renew_alone(store, server, stale))
+        .await
+        .unwrap_or_else(|_| {
+            Err(AuthError::Unreachable(
+                "the authorisation server takes too long to renew the login".to_owned(),
+            ))
+        })
+}
+
+async fn renew_alone(
+    store: &TokenStore,
+    server: &Server,
+    stale: &str,
+) -> Result<Option<String>, AuthError> {
     let Some(entry) = store.read(server).await? else {
         return Ok(None);
     };
@@ -178,6 +224,12 @@ async fn renew(
         }
         Some(_) => {}
     }
+    if entry.alone {
+        let entry = machine::again(server, &entry).await?;
+        let token = entry.access_token().map(str::to_owned);
+        store.update(server, |place| *place = Some(entry)).await?;
+        return Ok(token);
+    }
     let (Some(credentials), Some(_)) = (&entry.credentials, entry.refresh_token()) else {
         return Ok(None);
     };
@@ -187,7 +239,11 @@ async fn renew(
     } else {
         Unpublished::Refuse
     };
-    protocol::discover(&mut manager, server, None, unpublished).await?;
+    let (mut metadata, _) = protocol::discover(&mut manager, server, None, unpublished).await?;
+    // The library would ask for `offline_access` wherever it exists, also where it was not
+    // granted, and to ask for more than was granted is an error.
+    metadata.scopes_supported = None;
+    manager.set_metadata(metadata);
     manager.set_credential_store(Vault::new(store, server));
     let secrets = entry.secrets();
     let explain = |error| AuthError::from_protocol(error, &secrets);

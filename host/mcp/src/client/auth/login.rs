@@ -95,6 +95,16 @@ pub struct Login {
     pub renewable: bool,
 }
 
+impl Login {
+    pub(super) fn of(entry: &Entry) -> Self {
+        Self {
+            scopes: entry.scopes().to_vec(),
+            ends: entry.ends(),
+            renewable: entry.alone || entry.refresh_token().is_some(),
+        }
+    }
+}
+
 /// Logs in to a server, with what it asked for when it last refused.
 pub async fn login(
     store: &TokenStore,
@@ -108,11 +118,7 @@ pub async fn login(
     let entry = tokio::time::timeout(patience, obtain(server, options, person, &before))
         .await
         .map_err(|_| AuthError::TimedOut(patience.as_secs()))??;
-    let login = Login {
-        scopes: entry.scopes().to_vec(),
-        ends: entry.ends(),
-        renewable: entry.refresh_token().is_some(),
-    };
+    let login = Login::of(&entry);
     store.update(server, |place| *place = Some(entry)).await?;
     Ok(login)
 }
@@ -130,10 +136,9 @@ async fn obtain(
     let (metadata, guessed) =
         protocol::discover(&mut manager, server, challenge, options.unpublished).await?;
 
-    let known = Registration::of(before, &metadata);
-    let listener = listen(options, known.as_ref()).await?;
+    let listener = Listener::bind(options.redirect.as_deref()).await?;
     let scopes = scopes(&manager, &metadata, options, before).await;
-    let client = identify(&mut manager, &metadata, options, &listener, known, &scopes).await?;
+    let client = identify(&mut manager, &metadata, options, &listener, &scopes).await?;
     let asked = scopes.iter().map(String::as_str).collect::<Vec<_>>();
     let address = manager
         .get_authorization_url(&asked)
@@ -168,54 +173,13 @@ async fn obtain(
         credentials,
         client_secret: client.client_secret.map(Secret::new),
         redirect: Some(client.redirect_uri),
-        revocation_endpoint: metadata
-            .additional_fields
-            .get("revocation_endpoint")
-            .and_then(|address| Some(address.as_str()?.to_owned())),
+        revocation_endpoint: protocol::revocation_endpoint(&metadata),
         token_endpoint: Some(metadata.token_endpoint),
         addresses: options.addresses,
         guessed,
+        alone: false,
         need: None,
     })
-}
-
-/// A registration of an earlier login, to log in again with more rights.
-struct Registration {
-    id: String,
-    secret: Option<Secret>,
-    redirect: String,
-}
-
-impl Registration {
-    /// Only while the same authorisation server is asked: another one does not know it, and
-    /// must not learn of it. And only to extend a login: whoever logs in anew may do so
-    /// because the registration is gone.
-    fn of(before: &Entry, metadata: &AuthorizationMetadata) -> Option<Self> {
-        let credentials = before.credentials.as_ref()?;
-        let extends = matches!(before.need, Some(Need::Scopes { .. }));
-        let same = credentials.issuer.is_some() && credentials.issuer == metadata.issuer;
-        (extends && same).then(|| Self {
-            id: credentials.client_id.clone(),
-            secret: before.client_secret.clone(),
-            redirect: before.redirect.clone().unwrap_or_default(),
-        })
-    }
-}
-
-/// Where the caller wants it, or where the registration says, or anywhere.
-async fn listen(
-    options: &LoginOptions,
-    known: Option<&Registration>,
-) -> Result<Listener, AuthError> {
-    if let Some(wanted) = &options.redirect {
-        return Listener::bind(Some(wanted)).await;
-    }
-    if let Some(registration) = known
-        && let Ok(listener) = Listener::bind(Some(&registration.redirect)).await
-    {
-        return Ok(listener);
-    }
-    Listener::bind(None).await
 }
 
 /// The caller's, and what the server asked for. To extend a login means to keep what it has.
@@ -247,13 +211,12 @@ async fn scopes(
     distinct
 }
 
-/// Known, described, registered before or registered now: the specification's order.
+/// Known, described or registered: the specification's order.
 async fn identify(
     manager: &mut AuthorizationManager,
     metadata: &AuthorizationMetadata,
     options: &LoginOptions,
     listener: &Listener,
-    known: Option<Registration>,
     scopes: &[String],
 ) -> Result<OAuthClientConfig, AuthError> {
     let redirect = listener.redirect().as_str();
@@ -267,17 +230,16 @@ async fn identify(
             check_document(address)?;
             (address.clone(), None)
         }
-        Identity::Register | Identity::Document { .. } => match known {
-            Some(known) if known.redirect == redirect => (known.id, known.secret),
-            Some(_) | None => {
-                let scopes: Vec<&str> = scopes.iter().map(String::as_str).collect();
-                let made = manager
-                    .register_client("Toolbay", redirect, &scopes)
-                    .await
-                    .map_err(|error| AuthError::from_protocol(error, &[]))?;
-                (made.client_id, made.client_secret.map(Secret::new))
-            }
-        },
+        // Anew each time: the port is another one, a registration may be gone, and one that
+        // was made for few rights cannot be given more.
+        Identity::Register | Identity::Document { .. } => {
+            let scopes: Vec<&str> = scopes.iter().map(String::as_str).collect();
+            let made = manager
+                .register_client("Toolbay", redirect, &scopes)
+                .await
+                .map_err(|error| AuthError::from_protocol(error, &[]))?;
+            (made.client_id, made.client_secret.map(Secret::new))
+        }
     };
     let mut client = OAuthClientConfig::new(id, redirect);
     // Some give a secret to whom they do not let use it.

@@ -41,6 +41,12 @@ pub(super) async fn discover(
     Ok((found.metadata, guessed))
 }
 
+/// Where tokens are revoked, if anywhere.
+pub(super) fn revocation_endpoint(metadata: &AuthorizationMetadata) -> Option<String> {
+    let address = metadata.additional_fields.get("revocation_endpoint")?;
+    Some(address.as_str()?.to_owned())
+}
+
 /// A list of words in the part of the metadata that the library does not read.
 pub(super) fn words<'a>(metadata: &'a AuthorizationMetadata, name: &str) -> Option<Vec<&'a str>> {
     let list = metadata.additional_fields.get(name)?.as_array()?;

@@ -9,8 +9,8 @@ use crate::client::auth::error::StoreError;
 /// To exchange a small file takes milliseconds. Whoever holds it for so long is stopped.
 const SHORT: Duration = Duration::from_secs(10);
 
-/// A renewal asks up to a handful of questions over the network, each with its own limit of
-/// thirty seconds; then the next one has its turn, and finds the new tokens.
+/// A renewal ends within half of this; then the next one has its turn, and finds the new
+/// tokens.
 const LONG: Duration = Duration::from_secs(180);
 
 /// Held until it is dropped.
