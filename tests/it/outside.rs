@@ -318,6 +318,24 @@ fn commands_by_zsh_where_it_is_and_a_clear_word_where_it_is_not() {
         .any(|folder| std::path::Path::new(folder).join("zsh").is_file());
     if is_there {
         ran.complains(&["zsh", "Exit code 1"]);
+        // No start-up file of the person has a say, in the cage or in the background.
+        let home = project.user_settings();
+        let home = home.ancestors().nth(2).unwrap();
+        for name in [".zshenv", ".zshrc", ".zprofile", ".zlogin"] {
+            std::fs::write(home.join(name), "echo started up").unwrap();
+        }
+        let mut talk = Talk::start(&project, &["--allow", "Bash"]);
+        let input = json!({"command": "echo $ZSH_NAME; mkdir -p a; cd a"});
+        assert_eq!(text(&talk.call("Bash", input)), "zsh");
+        let input = json!({"command": "echo $ZSH_NAME ${PWD:t}", "run_in_background": true});
+        talk.call("Bash", input);
+        let input = json!({"task_id": "task_1", "timeout": 60000});
+        let said = text(&talk.call("TaskOutput", input));
+        assert_eq!(said, "task_1 is done.\nzsh a");
+        // What only zsh understands is not taken for reading.
+        let ran = project.run(&["call", "Bash", "{\"command\": \"ls *(e:touch x:)\"}"]);
+        ran.exits(1);
+        talk.close();
     } else {
         println!("NOT RUN: there is no zsh on this machine; only that this is said was tested");
         ran.complains(&["sandbox.shell", "no `zsh` is installed"]);

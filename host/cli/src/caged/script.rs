@@ -234,6 +234,8 @@ mod tests {
     #[test]
     fn a_script_runs_as_it_would_alone_and_says_where_it_ended() {
         says_where_it_ended(ShellKind::Bash);
+        let broken = run(ShellKind::Bash, "if");
+        assert_eq!(broken, (Some(2), String::new(), Some("/".into())));
     }
 
     #[test]
@@ -252,7 +254,7 @@ mod tests {
 
     fn says_where_it_ended(shell: ShellKind) {
         let name = shell.program();
-        let zeroth = format!("0--{name}\n");
+        let zeroth = format!("0  {name}\n");
         for (text, code, output, folder) in [
             ("echo a", 0, "a\n", Some("/")),
             ("printf a", 0, "a", Some("/")),
@@ -265,7 +267,7 @@ mod tests {
             ("cd /usr; false", 1, "", Some("/usr")),
             ("cd /usr && exit 7", 7, "", Some("/usr")),
             ("(cd /usr)", 0, "", Some("/")),
-            ("echo $#-$1-$0", 0, zeroth.as_str(), Some("/")),
+            ("echo \"$# $1 $0\"", 0, zeroth.as_str(), Some("/")),
             ("cat <<X\na\nX", 0, "a\n", Some("/")),
             ("echo a # b", 0, "a\n", Some("/")),
             ("trap 'echo mine' EXIT", 0, "mine\n", None),

@@ -114,6 +114,7 @@ mod tests {
             kill,
             limits: Limits::default(),
             progress: Spent::default(),
+            outside: toolbay_policy::Outside::Nothing,
             script_folder: None,
             environment,
         }
