@@ -239,7 +239,7 @@ fn a_session_is_held_to_the_folders_of_its_client() {
     let mut held = Session::begin(&server, json!({"roots": {}}));
     let mut other = Session::begin(&server, json!({}));
     let root = format!("file://{}", project.root().join("a").display());
-    let mut sees = |session: &mut Session<'_>, path: &str| {
+    let sees = |session: &mut Session<'_>, path: &str| {
         let path = project.root().join(path);
         let params = json!({"name": "Read", "arguments": {"file_path": path}});
         let mut reply = session.begun("tools/call", params);
