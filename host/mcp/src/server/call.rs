@@ -6,14 +6,17 @@ use rmcp::model::{CallToolRequestParams, CallToolResponse, ClientCapabilities, P
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::Value;
-use toolbay_contract::{KillReason, ToolUse};
-use toolbay_dispatch::{Dispatch, ToolResult};
+use toolbay_contract::{Failure, KillReason, ToolUse};
+use toolbay_dispatch::{Dispatch, Stage, ToolResult};
 
 use super::asking::CALL;
 use super::client::Client;
 use super::house::House;
 use super::result;
 use super::routes::Way;
+
+/// The longest error about a name: it would list all tools there are.
+const LONGEST: usize = 1000;
 
 /// Whether the protocol of this request has no requests of ours: questions are answers then, and
 /// the client asks again.
@@ -50,7 +53,6 @@ pub(super) async fn call(
         true => Way::Request(context.peer.clone()),
         false => Way::Nobody,
     };
-    known(&dispatch, &request.name)?;
     let block = block(client.call_id(), &request);
     let kill = client.kill.below();
     let _route = client.routes.open(&block.id, way, &context);
@@ -68,24 +70,7 @@ pub(super) async fn call(
         // Whoever is gone need not know.
         let _ = context.peer.notify_resource_list_changed().await;
     }
-    Ok(told.into())
-}
-
-/// Refuses the name of no tool, as the protocol wants it: that is the client's mistake, not a
-/// tool's.
-pub(super) fn known(dispatch: &Dispatch, name: &str) -> Result<(), ErrorData> {
-    let pool = dispatch.pool();
-    if pool.find(name).is_some() {
-        return Ok(());
-    }
-    let short: String = name.chars().take(80).collect();
-    let nearest = pool.nearest(name);
-    let nearest = nearest.map(|name| format!("; did you mean {name}?"));
-    let text = format!(
-        "there is no tool called {short}{}",
-        nearest.unwrap_or_default()
-    );
-    Err(ErrorData::invalid_params(text, None))
+    told
 }
 
 /// The call, in its own name.
@@ -111,13 +96,20 @@ pub(super) fn input(request: &CallToolRequestParams) -> Value {
 }
 
 impl Client {
-    /// The result for this client, who may read the whole of it later.
-    pub(super) fn told(&self, ended: &ToolResult) -> rmcp::model::CallToolResult {
+    /// The result for this client, who may read the whole of it later. The name of no tool is
+    /// the client's mistake, not a tool's, and the protocol has an error for it.
+    pub(super) fn told(&self, ended: &ToolResult) -> Result<CallToolResponse, ErrorData> {
+        if let (Some(Stage::Lookup), Some(Failure::InvalidInput(sentence))) =
+            (ended.stage, &ended.failure)
+        {
+            let short: String = sentence.chars().take(LONGEST).collect();
+            return Err(ErrorData::invalid_params(short, None));
+        }
         let whole = ended.persisted.as_deref();
         let whole = whole.map(|path| self.shelf().put(&ended.tool, path));
         if whole.is_some() {
             self.saved.send_modify(|count| *count += 1);
         }
-        result::of(ended, whole)
+        Ok(result::of(ended, whole).into())
     }
 }

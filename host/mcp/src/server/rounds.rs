@@ -20,7 +20,7 @@ use toolbay_contract::{KillReason, KillSwitch};
 use toolbay_dispatch::{Dispatch, ToolResult};
 
 use super::asking::PERMISSION;
-use super::call::{block, can_ask, input, known, run};
+use super::call::{block, can_ask, input, run};
 use super::client::Client;
 use super::result;
 use super::routes::{Asked, Opened, Way};
@@ -86,7 +86,6 @@ impl Client {
                     Ok(dispatch) => dispatch,
                     Err(why) => return Ok(result::refused(&why).into()),
                 };
-                known(&dispatch, &request.name)?;
                 (self.begin(dispatch, &request, &context), given)
             }
         };
@@ -187,7 +186,7 @@ impl Client {
                 () = context.ct.cancelled() => Next::Gone,
             };
             match next {
-                Next::Ended(ended) => return Ok(self.told(&ended).into()),
+                Next::Ended(ended) => return self.told(&ended),
                 Next::Gone => return Ok(result::refused("the call was cancelled").into()),
                 Next::Asked(asked) => {
                     // What a tool asks may be answered beforehand; a permission never.
