@@ -4,7 +4,7 @@ mod mcp;
 
 use std::path::PathBuf;
 
-pub use self::mcp::{McpAdd, McpServe, ServerKind, ServerScope};
+pub use self::mcp::{McpLogin, McpServe};
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
 use toolbay_policy::Mode;
@@ -217,14 +217,9 @@ pub enum McpCommand {
     List,
     /// Connect one server and show its tools
     Get { name: String },
-    /// Log in to a server that wants to know who asks
-    Login {
-        name: String,
-        /// Print the address instead of opening a browser
-        #[arg(long)]
-        no_browser: bool,
-    },
-    /// Give back what a login brought
+    /// Log in to a server behind an address, in a browser
+    Login(McpLogin),
+    /// Forget a login, and tell the server's authorisation server
     Logout { name: String },
     /// Look at a server of this project, and let it be started from then on
     Approve {
@@ -233,6 +228,52 @@ pub enum McpCommand {
         #[arg(long)]
         yes: bool,
     },
+}
+
+/// A server to add.
+#[derive(Debug, ClapArgs)]
+pub struct McpAdd {
+    /// What it is called here; its tools are mcp__NAME__tool
+    pub name: String,
+    /// Who gets it: local (you, in this project), project (everybody, in .mcp.json) or user
+    #[arg(long, value_enum, default_value = "local", value_name = "SCOPE")]
+    pub scope: ServerScope,
+    /// How it is reached; a command by default, http for an address
+    #[arg(long, value_enum, value_name = "KIND")]
+    pub transport: Option<ServerKind>,
+    /// A variable for its process
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub env: Vec<String>,
+    /// A header for its requests
+    #[arg(long, value_name = "NAME: VALUE")]
+    pub header: Vec<String>,
+    /// A host that its process may reach
+    #[arg(long = "allow-host", value_name = "HOST")]
+    pub allow_hosts: Vec<String>,
+    /// A folder that its process may read although it lies in a folder for temporary files
+    #[arg(long = "allow-read", value_name = "DIR")]
+    pub allow_read: Vec<String>,
+    /// A folder that its process may write to; without any, those of the session
+    #[arg(long = "root", value_name = "DIR")]
+    pub roots: Vec<String>,
+    /// The address, or the command and its arguments after `--`
+    #[arg(required = true, value_name = "URL | -- COMMAND")]
+    pub place: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum ServerScope {
+    Local,
+    Project,
+    User,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum ServerKind {
+    Stdio,
+    Http,
+    Sse,
+    Ws,
 }
 
 #[derive(Debug, Subcommand)]

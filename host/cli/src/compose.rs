@@ -202,7 +202,7 @@ impl Bay {
                     wishes.ask_user.clone(),
                 ))),
                 roots: roots.clone(),
-                tokens: Some(places.tokens()),
+                keyring: Some(servers::keyring(&places, &cwd)),
             },
         );
         let servers = Arc::new(servers);

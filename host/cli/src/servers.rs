@@ -6,14 +6,18 @@ pub mod launcher;
 pub mod memory;
 pub mod remote_list;
 
+use std::path::Path;
 use std::sync::{Arc, Weak};
 
 use toolbay_dispatch::{Dispatch, PoolSetting};
-use toolbay_mcp::client::Servers;
+use toolbay_mcp::client::auth::Environment;
+use toolbay_mcp::client::{Keyring, Servers};
 
 pub use inventory::{Declared, Inventory};
 pub use launcher::CagedServers;
 pub use memory::ToolMemory;
+
+use crate::places::{Places, variables};
 
 /// How a command wants its servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -25,6 +29,17 @@ pub enum Connect {
     Beside,
     /// Before anything else, to show what there is.
     First,
+}
+
+/// Where tokens of servers are kept, and what secrets are read from.
+pub fn keyring(places: &Places, cwd: &Path) -> Keyring {
+    Keyring {
+        folder: places.state.join("mcp-tokens"),
+        environment: Environment {
+            variables: variables().into(),
+            folder: cwd.to_owned(),
+        },
+    }
 }
 
 /// Keeps the pool's guests what the servers say.

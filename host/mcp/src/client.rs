@@ -12,6 +12,7 @@ mod bounds;
 pub mod config;
 mod definition;
 mod handler;
+mod keyring;
 mod launch;
 mod link;
 mod memory;
@@ -28,6 +29,7 @@ mod tool;
 mod wire;
 
 pub use asking::{AskPerson, Asker, Elicitation, Elicited};
+pub use keyring::Keyring;
 pub use launch::{Instance, Launched, Launcher, NoLauncher};
 pub use memory::{Described, InMemory, Memory, ToolKey};
 pub use servers::{Servers, Surroundings};

@@ -34,48 +34,16 @@ pub struct McpServe {
     pub allow_origins: Vec<String>,
 }
 
-/// A server to add.
+/// How to log in.
 #[derive(Debug, clap::Args)]
-pub struct McpAdd {
-    /// What it is called here; its tools are mcp__NAME__tool
+pub struct McpLogin {
+    /// The server, by the name that `toolbay mcp list` shows
     pub name: String,
-    /// Who gets it: local (you, in this project), project (everybody, in .mcp.json) or user
-    #[arg(long, value_enum, default_value = "local", value_name = "SCOPE")]
-    pub scope: ServerScope,
-    /// How it is reached; a command by default, http for an address
-    #[arg(long, value_enum, value_name = "KIND")]
-    pub transport: Option<ServerKind>,
-    /// A variable for its process
-    #[arg(long, value_name = "NAME=VALUE")]
-    pub env: Vec<String>,
-    /// A header for its requests
-    #[arg(long, value_name = "NAME: VALUE")]
-    pub header: Vec<String>,
-    /// A host that its process may reach
-    #[arg(long = "allow-host", value_name = "HOST")]
-    pub allow_hosts: Vec<String>,
-    /// A folder that its process may read although it lies in a folder for temporary files
-    #[arg(long = "allow-read", value_name = "DIR")]
-    pub allow_read: Vec<String>,
-    /// A folder that its process may write to; without any, those of the session
-    #[arg(long = "root", value_name = "DIR")]
-    pub roots: Vec<String>,
-    /// The address, or the command and its arguments after `--`
-    #[arg(required = true, value_name = "URL | -- COMMAND")]
-    pub place: Vec<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum ServerScope {
-    Local,
-    Project,
-    User,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum ServerKind {
-    Stdio,
-    Http,
-    Sse,
-    Ws,
+    /// Ask for this right as well; may be given several times
+    #[arg(long = "scope", value_name = "SCOPE")]
+    pub scopes: Vec<String>,
+    /// Only print the address. If the browser runs on another machine, paste the address that it
+    /// ends at, which begins with http://127.0.0.1
+    #[arg(long)]
+    pub no_browser: bool,
 }

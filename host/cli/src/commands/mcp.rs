@@ -17,8 +17,8 @@ pub(super) async fn run(common: Common, command: McpCommand) -> anyhow::Result<E
         McpCommand::Remove { name, scope } => edit::remove(&common, &name, scope),
         McpCommand::List => look::list(common).await,
         McpCommand::Get { name } => look::get(common, &name).await,
-        McpCommand::Login { name, no_browser } => login::login(common, &name, no_browser).await,
-        McpCommand::Logout { name } => login::logout(common, &name).await,
+        McpCommand::Login(how) => login::login(&common, how).await,
+        McpCommand::Logout { name } => login::logout(&common, &name).await,
         McpCommand::Approve { name, yes } => edit::approve(&common, &name, yes),
     }
 }

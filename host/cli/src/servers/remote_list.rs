@@ -44,6 +44,13 @@ fn understood(text: &str, places: &Places) -> anyhow::Result<Vec<Declared>> {
             "the list of MCP servers wants `{}` to be trusted, which is for you to say",
             declared.name
         );
+        ensure!(
+            !raw.oauth
+                .as_ref()
+                .is_some_and(|oauth| oauth.names_secrets()),
+            "the list of MCP servers names secrets of this machine for `{}`",
+            declared.name
+        );
         // Nobody has looked at it, so it must not ask for what only this machine knows.
         let texts = raw.url.iter().chain(raw.headers.values());
         ensure!(

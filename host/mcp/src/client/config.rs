@@ -5,6 +5,7 @@
 //! has approved learns nothing from them.
 
 mod expand;
+mod oauth;
 mod resolve;
 #[cfg(test)]
 mod tests;
@@ -19,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use tokio::io::DuplexStream;
 
 pub use expand::{ExpandError, expand};
+pub use oauth::{OauthConfig, RawOauth};
 pub use resolve::ConfigError;
 
 /// Who says that there is a server. The first of two that name the same one counts.
@@ -126,8 +128,8 @@ pub struct RawServer {
     /// It may ask for completions of the model.
     pub sampling: bool,
     pub sandbox: RawServerSandbox,
-    /// How it knows who asks; for the part that logs in.
-    pub oauth: Option<serde_json::Value>,
+    /// How it knows who asks.
+    pub oauth: Option<RawOauth>,
 }
 
 impl fmt::Debug for RawServer {
@@ -170,7 +172,7 @@ pub struct ServerConfig {
     pub trusted: bool,
     pub stateful: bool,
     pub sampling: bool,
-    pub oauth: Option<serde_json::Value>,
+    pub oauth: OauthConfig,
 }
 
 /// How a server is reached.

@@ -61,6 +61,10 @@ impl Shared {
         }
     }
 
+    pub(super) fn server(&self) -> &str {
+        &self.server
+    }
+
     pub(super) fn follow(
         &self,
         token: ProgressToken,

@@ -51,7 +51,7 @@ pub(super) struct Link {
     trouble: Trouble,
     /// Of a process: its last words, and what ends with this.
     errors: Arc<Tail>,
-    /// Of a server that asks who we are.
+    /// Of a server that may want to know who asks.
     keys: Option<Arc<Keys>>,
     _tasks: Tasks,
 }
@@ -168,11 +168,11 @@ impl Link {
             ServiceError::Timeout { timeout } => CallError::TimedOut(timeout),
             ServiceError::TransportSend(error) => {
                 let text = causes(&*error.error);
-                let need = self.keys.as_ref().and_then(|keys| keys.need());
-                match (need, needs_auth(&*error.error)) {
-                    (Some(need), _) => CallError::NeedsAuth(need.to_string()),
-                    (None, true) => CallError::NeedsAuth(text),
-                    (None, false) => CallError::Gone(text),
+                let keys = self.keys.as_deref();
+                match keys.and_then(|keys| wanted(self.shared.server(), keys)) {
+                    Some(wanted) => CallError::NeedsAuth(wanted),
+                    None if needs_auth(&*error.error) => CallError::NeedsAuth(text),
+                    None => CallError::Gone(text),
                 }
             }
             ServiceError::Cancelled { .. } => CallError::Killed,
@@ -210,6 +210,12 @@ impl Link {
         }
         Ok(responses)
     }
+}
+
+/// What a server wants before it goes on, if it refused the last request.
+fn wanted(server: &str, keys: &Keys) -> Option<String> {
+    let need = keys.need()?;
+    Some(format!("{need}: `toolbay mcp login {server}`"))
 }
 
 /// An error with what is behind it: the outermost says the least.

@@ -159,7 +159,10 @@ impl Remote {
                 Ok(link)
             }
             Err(error) => {
-                slot.failed();
+                // Whoever logs in tries again at once.
+                if !matches!(error, OpenError::NeedsAuth(_)) {
+                    slot.failed();
+                }
                 Err(self.note_failure(error))
             }
         }

@@ -10,6 +10,7 @@ use toolbay_dispatch::Newcomers;
 
 use super::asking::Asker;
 use super::config::ServerConfig;
+use super::keyring::Keyring;
 use super::launch::Launcher;
 use super::link::Means;
 use super::memory::Memory;
@@ -26,8 +27,8 @@ pub struct Surroundings {
     pub asker: Option<Arc<dyn Asker>>,
     /// The session's folders.
     pub roots: Vec<PathBuf>,
-    /// The folder of tokens that logins brought.
-    pub tokens: Option<PathBuf>,
+    /// What servers behind an address are shown; without it they are used without a name.
+    pub keyring: Option<Keyring>,
 }
 
 /// The servers of a session. Nothing is connected before somebody asks for it.
@@ -45,9 +46,9 @@ impl Servers {
             memory,
             asker,
             roots,
-            tokens,
+            keyring,
         } = around;
-        let means = Arc::new(Means::new(launcher, asker, roots, tokens));
+        let means = Arc::new(Means::new(launcher, asker, roots, keyring));
         let changed: Arc<OnceLock<OnTools>> = Arc::default();
         let tell: OnTools = {
             let changed = changed.clone();

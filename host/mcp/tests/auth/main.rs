@@ -14,6 +14,9 @@ mod login;
 /// Using, renewing and ending a login.
 mod keys;
 
+/// A server of the bridge that wants to know who asks.
+mod bridge;
+
 /// Tokens by an identity provider.
 mod enterprise;
 

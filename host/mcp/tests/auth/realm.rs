@@ -43,7 +43,7 @@ pub struct Knobs {
 pub struct Realm {
     pub web: Web,
     pub knobs: Arc<Mutex<Knobs>>,
-    _folder: tempfile::TempDir,
+    pub folder: tempfile::TempDir,
     pub store: TokenStore,
     pub server: Server,
 }
@@ -72,7 +72,7 @@ impl Realm {
         Self {
             web,
             knobs,
-            _folder: folder,
+            folder,
             store,
             server,
         }
@@ -307,7 +307,15 @@ impl Knobs {
                 return Reply::status(403).with("www-authenticate", challenge);
             }
             "tools/call" => json!({ "content": [{ "type": "text", "text": "done" }] }),
-            _ => return Reply::status(202),
+            "tools/list" => json!({
+                "tools": [{ "name": "tool", "inputSchema": { "type": "object" } }],
+            }),
+            _ if request["id"].is_null() => return Reply::status(202),
+            _ => {
+                let error = json!({ "code": -32601, "message": "no such method" });
+                let message = json!({ "jsonrpc": "2.0", "id": request["id"], "error": error });
+                return Reply::json(200, &message);
+            }
         };
         let message = json!({ "jsonrpc": "2.0", "id": request["id"], "result": result });
         Reply::json(200, &message)

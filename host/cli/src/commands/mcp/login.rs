@@ -1,82 +1,80 @@
 //! `toolbay mcp login|logout`: who we are to a server behind an address.
 
-use std::io::IsTerminal;
+use std::io::BufRead;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use anyhow::{Context, bail};
-use serde::Deserialize;
+use anyhow::bail;
 use serde_json::json;
 use toolbay_contract::BoxFuture;
-use toolbay_mcp::client::auth::{self, Identity, LoginOptions, Logout, Person, Secret, TokenStore};
-use toolbay_mcp::client::config::{LinkConfig, ServerConfig};
+use toolbay_mcp::client::Keyring;
+use toolbay_mcp::client::auth::{self, Login, Logout, Person};
+use toolbay_mcp::client::config::ServerConfig;
 use toolbay_sandbox::process::{Script, run};
 
-use crate::args::Common;
+use crate::args::{Common, McpLogin};
 use crate::commands::{print_json, print_line};
 use crate::compose::{origins, working_directory};
-use crate::places::{Places, hook_environment, variable};
-use crate::servers::Inventory;
+use crate::places::{Places, variables};
 use crate::servers::inventory::Sources;
+use crate::servers::{Inventory, keyring};
 use crate::style::Style;
 use crate::view::harmless;
 
-/// What an entry says about logging in.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-struct OauthSettings {
-    client_id: Option<String>,
-    /// The name of a variable; the secret itself does not belong into a file.
-    client_secret_env: Option<String>,
-    /// Where this program describes itself, for servers that look there.
-    client_document: Option<String>,
-    scopes: Vec<String>,
-    redirect: Option<String>,
-}
+/// A browser that has not started by then is not going to tell why.
+const BROWSER_TIME: Duration = Duration::from_secs(20);
+/// The address goes along as a variable: it comes from a stranger, and no shell reads it.
+const BROWSER: &str = r#"for browser in "$BROWSER" xdg-open open wslview; do
+  [ -n "$browser" ] && command -v "$browser" > /dev/null && exec "$browser" "$TOOLBAY_ADDRESS"
+done
+exit 127"#;
 
-pub(super) async fn login(
-    common: Common,
-    name: &str,
-    no_browser: bool,
-) -> anyhow::Result<ExitCode> {
-    let (server, store, config) = find(&common, name)?;
-    let person: Arc<dyn Person> = Arc::new(AtTerminal { no_browser });
-    let done = auth::login(&store, &server, &options(&config)?, &*person).await?;
+pub(super) async fn login(common: &Common, how: McpLogin) -> anyhow::Result<ExitCode> {
+    let (config, keyring) = server(common, &how.name)?;
+    let (server, mut options) = keyring.login(&config).await.map_err(anyhow::Error::msg)?;
+    options.scopes.extend(how.scopes);
+    let store = keyring.store().map_err(anyhow::Error::msg)?;
+    let person = AtTheTerminal {
+        opens_browser: !how.no_browser,
+        style: Style::for_errors(),
+    };
+    let login = auth::login(&store, &server, &options, &person).await?;
     if common.json {
-        print_json(&json!({"logged_in": name, "scopes": done.scopes}))?;
+        let ends = login.ends.and_then(seconds);
+        print_json(&json!({
+            "server": how.name, "scopes": login.scopes, "ends": ends, "renewable": login.renewable,
+        }))?;
     } else {
-        let scopes = match done.scopes.is_empty() {
-            true => String::new(),
-            false => format!(" ({})", done.scopes.join(" ")),
-        };
-        let line = format!("logged in to the MCP server {name}{scopes}");
-        print_line(&harmless(&line))?;
+        print_line(&sentence(&how.name, &login))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) async fn logout(common: Common, name: &str) -> anyhow::Result<ExitCode> {
-    let (server, store, _) = find(&common, name)?;
-    let done = auth::logout(&store, &server).await?;
-    let (word, text) = match &done {
-        Logout::NotLoggedIn => ("not-logged-in", "nobody was logged in to".to_owned()),
-        Logout::Revoked => ("revoked", "logged out of".to_owned()),
+pub(super) async fn logout(common: &Common, name: &str) -> anyhow::Result<ExitCode> {
+    let (config, keyring) = server(common, name)?;
+    let (server, _) = keyring.login(&config).await.map_err(anyhow::Error::msg)?;
+    let store = keyring.store().map_err(anyhow::Error::msg)?;
+    let (word, told) = match auth::logout(&store, &server).await? {
+        Logout::NotLoggedIn => ("not-logged-in", format!("nobody was logged in to {name}")),
+        Logout::Revoked => (
+            "revoked",
+            format!("logged out of {name}; its tokens are void"),
+        ),
         Logout::Forgotten { reason } => (
             "forgotten",
-            format!("the tokens are forgotten here, but may hold until they end ({reason}):"),
+            format!("logged out of {name}; until they end its tokens are still valid: {reason}"),
         ),
     };
-    let text = format!("{text} the MCP server {name}");
     match common.json {
-        true => print_json(&json!({"logged_out": name, "how": word}))?,
-        false => print_line(&harmless(&text))?,
+        true => print_json(&json!({"server": name, "logout": word}))?,
+        false => print_line(&harmless(&told))?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// The server, from whichever scope has it.
-fn find(common: &Common, name: &str) -> anyhow::Result<(auth::Server, TokenStore, ServerConfig)> {
+/// The server of that name, if it can be used.
+fn server(common: &Common, name: &str) -> anyhow::Result<(ServerConfig, Keyring)> {
     let places = Places::from_environment()?;
     let cwd = working_directory(common)?;
     let settings = origins(common, &cwd, &places).load()?;
@@ -87,101 +85,86 @@ fn find(common: &Common, name: &str) -> anyhow::Result<(auth::Server, TokenStore
         given: &common.mcp_config,
         trust_project: common.trust_project,
     })?;
-    let found = inventory.configs.into_iter().find(|one| one.name == name);
-    let Some(config) = found else {
-        bail!("there is no MCP server `{name}` that may be used; `toolbay mcp list` shows all");
-    };
-    let LinkConfig::Http(url) = &config.link else {
-        bail!("the MCP server `{name}` is not reached by HTTP, so there is nothing to log in to");
-    };
-    let server = auth::Server::new(name, &url.url)?;
-    let store = TokenStore::open(&places.tokens())?;
-    Ok((server, store, config))
+    let config = inventory.configs.into_iter().find(|one| one.name == name);
+    if let Some(config) = config {
+        return Ok((config, keyring(&places, &cwd)));
+    }
+    if let Some(other) = inventory.others.iter().find(|one| one.name == name) {
+        let why = other.state.reason().unwrap_or("it cannot be used");
+        bail!("the MCP server `{name}` is {}: {why}", other.state.word());
+    }
+    bail!("there is no MCP server `{name}`; `toolbay mcp list` shows those that there are");
 }
 
-fn options(config: &ServerConfig) -> anyhow::Result<LoginOptions> {
-    let about = || {
-        format!(
-            "{}: `oauth` of the MCP server `{}`",
-            config.source, config.name
-        )
-    };
-    let settings: OauthSettings = match &config.oauth {
-        Some(value) => serde_json::from_value(value.clone()).with_context(about)?,
-        None => OauthSettings::default(),
-    };
-    let secret = match &settings.client_secret_env {
-        Some(name) => {
-            let value = variable(name).and_then(|value| value.into_string().ok());
-            let value = value.with_context(|| format!("{}: {name} is not set", about()))?;
-            Some(Secret::new(value))
-        }
-        None => None,
-    };
-    let identity = match (settings.client_id, settings.client_document) {
-        (Some(id), _) => Identity::Known { id, secret },
-        (None, Some(address)) => Identity::Document { address },
-        (None, None) => Identity::Register,
-    };
-    Ok(LoginOptions {
-        identity,
-        scopes: settings.scopes,
-        redirect: settings.redirect,
-        ..LoginOptions::default()
-    })
+/// Somebody with a browser, here or elsewhere.
+struct AtTheTerminal {
+    opens_browser: bool,
+    style: Style,
 }
 
-/// Whoever started the program.
-struct AtTerminal {
-    no_browser: bool,
-}
-
-impl Person for AtTerminal {
+impl Person for AtTheTerminal {
     fn visit(&self, address: &str) -> Result<(), String> {
-        let style = Style::for_errors();
-        eprintln!("{}", style.bold("Open this address to log in:"));
-        eprintln!("{}", harmless(address));
-        if self.no_browser {
-            eprintln!("If the browser ends at a page that it cannot show, paste its address here.");
+        let shown = harmless(address);
+        eprintln!("{}\n{shown}", self.style.bold("Log in at this address:"));
+        if !self.opens_browser {
+            eprintln!(
+                "{}",
+                self.style.dim(
+                    "If the browser is on another machine, paste the address that it ends at."
+                )
+            );
             return Ok(());
         }
-        let mut env = hook_environment();
-        for name in [
-            "DISPLAY",
-            "WAYLAND_DISPLAY",
-            "XDG_RUNTIME_DIR",
-            "DBUS_SESSION_BUS_ADDRESS",
-        ] {
-            env.extend(variable(name).map(|value| (name.into(), value)));
-        }
-        // Never a part of the script: a shell would read it.
+        let mut env = variables();
         env.push(("TOOLBAY_ADDRESS".into(), address.into()));
         let script = Script {
-            text: "xdg-open \"$TOOLBAY_ADDRESS\" || open \"$TOOLBAY_ADDRESS\"".into(),
-            cwd: "/".into(),
+            text: BROWSER.into(),
+            cwd: std::env::temp_dir(),
             env,
-            stdin: Arc::new([]),
-            time: Duration::from_secs(30),
+            stdin: Arc::from([]),
+            time: BROWSER_TIME,
             max_output: 4096,
         };
-        // Where there is no browser, the address is on the screen.
+        // Whether it opened or not, the address stands there.
         tokio::spawn(run(script));
         Ok(())
     }
 
     fn paste(&self) -> BoxFuture<'_, String> {
-        if !self.no_browser || !std::io::stdin().is_terminal() {
+        if self.opens_browser {
             return Box::pin(std::future::pending());
         }
-        Box::pin(async {
-            let line = tokio::task::spawn_blocking(|| {
-                let mut line = String::new();
-                std::io::stdin().read_line(&mut line).map(|_| line)
-            });
-            match line.await {
-                Ok(Ok(line)) if !line.trim().is_empty() => line.trim().to_owned(),
-                _ => std::future::pending().await,
+        let (sender, receiver) = tokio::sync::oneshot::channel();
+        // A thread that nobody waits for: a line may never come.
+        std::thread::spawn(move || {
+            let mut line = String::new();
+            if std::io::stdin().lock().read_line(&mut line).is_ok() && !line.trim().is_empty() {
+                let _ = sender.send(line.trim().to_owned());
+            }
+        });
+        Box::pin(async move {
+            match receiver.await {
+                Ok(line) => line,
+                Err(_) => std::future::pending().await,
             }
         })
     }
+}
+
+fn sentence(name: &str, login: &Login) -> String {
+    let mut text = format!("logged in to {}", harmless(name));
+    if !login.scopes.is_empty() {
+        text.push_str(&format!(" (rights: {})", harmless(&login.scopes.join(" "))));
+    }
+    text.push_str(match (login.renewable, login.ends) {
+        (true, _) => "; renewed by itself when it ends",
+        (false, Some(_)) => "; it ends and must then be made again",
+        (false, None) => "",
+    });
+    text
+}
+
+fn seconds(time: SystemTime) -> Option<u64> {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    Some(since.as_secs())
 }

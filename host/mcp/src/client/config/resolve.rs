@@ -39,12 +39,15 @@ impl RawServer {
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<ServerConfig, ConfigError> {
         let resolving = Resolving { folder, variable };
-        let link = check_name(name).and_then(|()| resolving.link(self));
-        let link = link.map_err(|problem| ConfigError {
+        let wrong = |problem| ConfigError {
             file: source.to_owned(),
             server: name.to_owned(),
             problem,
-        })?;
+        };
+        let link = check_name(name).and_then(|()| resolving.link(self));
+        let link = link.map_err(wrong)?;
+        let oauth = self.oauth.clone().unwrap_or_default();
+        let oauth = oauth.resolve(folder).map_err(wrong)?;
         let timeout = self.timeout.map_or(USUAL_TIMEOUT, Duration::from_millis);
         Ok(ServerConfig {
             name: name.to_owned(),
@@ -56,7 +59,7 @@ impl RawServer {
             trusted: self.trusted,
             stateful: self.stateful,
             sampling: self.sampling,
-            oauth: self.oauth.clone(),
+            oauth,
         })
     }
 

@@ -11,12 +11,13 @@ use rmcp::{ClientServiceExt, RoleClient};
 use toolbay_contract::BoxFuture;
 
 use super::process::{Tail, Tasks};
-use super::{Link, causes};
+use super::{Link, causes, wanted};
 use crate::client::asking::Asker;
-use crate::client::auth::{self, AuthorizedClient, Keys, TokenStore};
+use crate::client::auth::{AuthorizedClient, Keys};
 use crate::client::bounds;
-use crate::client::config::{LinkConfig, ServerConfig, UrlConfig};
+use crate::client::config::{LinkConfig, ServerConfig};
 use crate::client::handler::{Handler, Shared};
+use crate::client::keyring::Keyring;
 use crate::client::launch::{Instance, Launcher};
 use crate::client::wire::{
     BoundedClient, Guarded, LegacySse, Lines, Trouble, WebSocket, WireError, excerpt, streamable,
@@ -28,8 +29,7 @@ pub(in crate::client) struct Means {
     pub(in crate::client) asker: Option<Arc<dyn Asker>>,
     /// The folders that servers are told of.
     pub(in crate::client) roots: Vec<PathBuf>,
-    /// The folder of the tokens, if there may be any.
-    tokens: Option<PathBuf>,
+    keyring: Option<Keyring>,
     http: OnceLock<BoundedClient>,
 }
 
@@ -38,32 +38,22 @@ impl Means {
         launcher: Arc<dyn Launcher>,
         asker: Option<Arc<dyn Asker>>,
         roots: Vec<PathBuf>,
-        tokens: Option<PathBuf>,
+        keyring: Option<Keyring>,
     ) -> Self {
         Self {
             launcher,
             asker,
             roots,
-            tokens,
+            keyring,
             http: OnceLock::new(),
         }
     }
 
-    /// What knows the tokens of a server; nothing where it has a key of its own.
-    fn keys(&self, name: &str, url: &UrlConfig) -> Result<Option<Arc<Keys>>, OpenError> {
-        let has_own = url.headers.keys();
-        let mut has_own = has_own.map(|name| name.to_ascii_lowercase());
-        let (false, Some(folder)) = (has_own.any(|name| name == "authorization"), &self.tokens)
-        else {
-            return Ok(None);
-        };
-        let failed = |error: String| OpenError::Failed(error);
-        // One that tokens must not be sent to can still be used without.
-        let Ok(server) = auth::Server::new(name, &url.url) else {
-            return Ok(None);
-        };
-        let store = TokenStore::open(folder).map_err(|error| failed(error.to_string()))?;
-        Ok(Some(Arc::new(Keys::of_login(server, store))))
+    fn keys(&self, config: &ServerConfig) -> Result<Option<Arc<Keys>>, Unopened> {
+        match &self.keyring {
+            Some(keyring) => keyring.keys(config).map_err(Unopened::Failed),
+            None => Ok(None),
+        }
     }
 
     /// Made when the first server needs it: it reads the certificates of the machine.
@@ -144,8 +134,7 @@ impl Link {
             }
             LinkConfig::Http(url) => {
                 let client = means.http().map_err(Unopened::from)?;
-                let keys = means.keys(&config.name, url).map_err(Unopened::from)?;
-                let Some(keys) = keys else {
+                let Some(keys) = means.keys(&config)? else {
                     return opening.greet(streamable(client, url), era).await;
                 };
                 opening.keys = Some(keys.clone());
@@ -154,8 +143,11 @@ impl Link {
             }
             LinkConfig::Sse(url) => {
                 let client = means.http().map_err(Unopened::from)?;
-                let opened = LegacySse::open(client, url, trouble).await;
-                opening.greet(opened?, Era::Old).await
+                let keys = means.keys(&config)?;
+                let opened = LegacySse::open(client, url, keys.clone(), trouble).await;
+                let opened = opened.map_err(|error| told(&config.name, error, keys.as_deref()))?;
+                opening.keys = keys;
+                opening.greet(opened, Era::Old).await
             }
             LinkConfig::WebSocket(url) => {
                 let opened = WebSocket::open(url, trouble).await;
@@ -216,6 +208,14 @@ struct Opening {
     keys: Option<Arc<Keys>>,
 }
 
+/// Why a connection was not made, and what its server wants if that is known.
+fn told(name: &str, error: WireError, keys: Option<&Keys>) -> Unopened {
+    match keys.and_then(|keys| wanted(name, keys)) {
+        Some(wanted) => Unopened::NeedsAuth(wanted),
+        None => Unopened::from(error),
+    }
+}
+
 impl Opening {
     /// Agrees on a protocol. In a box, or the compiler does not see that it can be sent.
     fn greet<T>(self, transport: T, era: Era) -> BoxFuture<'static, Result<Link, Unopened>>
@@ -252,8 +252,10 @@ impl Opening {
     }
 
     async fn explain(self, error: ClientInitializeError) -> Unopened {
-        if let Some(need) = self.keys.as_ref().and_then(|keys| keys.need()) {
-            return Unopened::NeedsAuth(need.to_string());
+        if let Some(keys) = &self.keys
+            && let Some(wanted) = wanted(self.shared.server(), keys)
+        {
+            return Unopened::NeedsAuth(wanted);
         }
         if error.is_authorization_required() {
             return Unopened::NeedsAuth("it wants to know who asks; log in first".into());

@@ -104,7 +104,7 @@ pub(super) fn config(link: LinkConfig) -> ServerConfig {
         trusted: false,
         stateful: false,
         sampling: false,
-        oauth: None,
+        oauth: Default::default(),
     }
 }
 
@@ -188,7 +188,7 @@ pub(super) fn servers_with(
             memory,
             asker: None,
             roots: vec!["/project".into()],
-            tokens: None,
+            keyring: None,
         },
     ))
 }

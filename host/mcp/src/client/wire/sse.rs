@@ -1,6 +1,7 @@
 //! HTTP as it was before streamable HTTP: one stream of events for what the server says, and a
 //! POST for each thing that we say, to an address that the stream names first.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::stream::{BoxStream, StreamExt};
@@ -14,6 +15,7 @@ use sse_stream::{Error as SseError, Sse};
 use super::events::events;
 use super::http::{BoundedClient, body};
 use super::{Trouble, WireError, excerpt, header_map};
+use crate::client::auth::Keys;
 use crate::client::config::UrlConfig;
 
 /// A server takes a message and answers on the stream: there is nothing to wait for.
@@ -23,6 +25,7 @@ const POST: Duration = Duration::from_secs(60);
 pub(in crate::client) struct LegacySse {
     client: BoundedClient,
     headers: http::HeaderMap,
+    keys: Option<Arc<Keys>>,
     endpoint: Url,
     events: BoxStream<'static, Result<Sse, SseError>>,
     trouble: Trouble,
@@ -33,15 +36,15 @@ impl LegacySse {
     pub(in crate::client) async fn open(
         client: BoundedClient,
         config: &UrlConfig,
+        keys: Option<Arc<Keys>>,
         trouble: Trouble,
     ) -> Result<Self, WireError> {
         let headers = header_map(&config.headers);
         let base = Url::parse(&config.url).map_err(|error| WireError::Other(error.to_string()))?;
         let request = client.0.get(base.clone());
         let request = request.headers(headers.clone());
-        let sent = request.header(header::ACCEPT, "text/event-stream").send();
-        let response = sent.await.map_err(|error| unreachable_host(&error))?;
-        let response = checked(response)?;
+        let request = request.header(header::ACCEPT, "text/event-stream");
+        let response = authorized(request, keys.as_deref()).await?;
         let mut events = events(response.bytes_stream());
         let endpoint = loop {
             let Some(event) = events.next().await else {
@@ -56,6 +59,7 @@ impl LegacySse {
         Ok(Self {
             client,
             headers,
+            keys,
             endpoint,
             events,
             trouble,
@@ -77,6 +81,31 @@ fn endpoint(base: &Url, text: &str) -> Result<Url, WireError> {
         return Err(WireError::Other(text.into()));
     }
     Ok(url)
+}
+
+/// Sends a request with the token there is, and notes what the server wants if it refuses it.
+async fn authorized(
+    request: reqwest::RequestBuilder,
+    keys: Option<&Keys>,
+) -> Result<Response, WireError> {
+    let Some(keys) = keys else {
+        let sent = request.send().await;
+        return checked(sent.map_err(|error| unreachable_host(&error))?);
+    };
+    let token = keys.current().await;
+    let token = token.map_err(|error| WireError::Other(error.to_string()))?;
+    let request = match token {
+        Some(token) => request.bearer_auth(token),
+        None => request,
+    };
+    let sent = request.send().await;
+    let response = sent.map_err(|error| unreachable_host(&error))?;
+    if response.status() == StatusCode::UNAUTHORIZED {
+        let challenge = response.headers().get(header::WWW_AUTHENTICATE);
+        let challenge = challenge.map(|value| String::from_utf8_lossy(value.as_bytes()));
+        keys.refused(&challenge.unwrap_or_default()).await;
+    }
+    checked(response)
 }
 
 fn checked(response: Response) -> Result<Response, WireError> {
@@ -106,9 +135,9 @@ impl Transport<RoleClient> for LegacySse {
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         let request = self.client.0.post(self.endpoint.clone());
         let request = request.headers(self.headers.clone()).timeout(POST);
+        let keys = self.keys.clone();
         async move {
-            let sent = request.json(&message).send().await;
-            let response = checked(sent.map_err(|error| unreachable_host(&error))?)?;
+            let response = authorized(request.json(&message), keys.as_deref()).await?;
             // Read it, so that the connection can be used again.
             body(response).await.map(drop)
         }

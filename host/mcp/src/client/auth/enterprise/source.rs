@@ -39,7 +39,7 @@ pub struct Environment {
 
 impl Environment {
     /// The secret, or what was wrong, without a letter of it.
-    pub(super) async fn fetch(&self, source: &Source) -> Result<Secret, String> {
+    pub(in crate::client) async fn fetch(&self, source: &Source) -> Result<Secret, String> {
         let (text, place) = match source {
             Source::Variable(name) => {
                 let found = self.variables.iter().rev().find(|(key, _)| key == &**name);
