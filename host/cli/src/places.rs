@@ -70,11 +70,6 @@ impl Places {
         self.state.join("audit")
     }
 
-    /// The folder of the tokens that logins to MCP servers brought.
-    pub fn tokens(&self) -> PathBuf {
-        self.state.join("tokens")
-    }
-
     /// The key of the audit log. Beside its folder, so that a copy of the log has no key.
     pub fn audit_key(&self) -> PathBuf {
         self.state.join("audit.key")
