@@ -34,7 +34,7 @@ pub enum Connect {
 /// Where tokens of servers are kept, and what secrets are read from.
 pub fn keyring(places: &Places, cwd: &Path) -> Keyring {
     Keyring {
-        folder: places.tokens(),
+        folder: places.state.join("mcp-tokens"),
         environment: Environment {
             variables: variables().into(),
             folder: cwd.to_owned(),
