@@ -158,7 +158,11 @@ impl Bay {
             }
             None => Results::in_memory(),
         };
-        let tasks = match tasks_folder(&wishes, &places) {
+        let tasks = match tasks_folder(
+            wishes.session_folder.as_deref(),
+            &wishes.session_id,
+            &places,
+        ) {
             Some(folder) => {
                 closed.readable.push(real_path(&folder));
                 TaskTable::in_folder(folder)
@@ -283,11 +287,11 @@ impl Bay {
 }
 
 /// Where the session keeps the output of its tasks; none for one without a name, which runs none.
-fn tasks_folder(wishes: &Wishes, places: &Places) -> Option<PathBuf> {
-    let session = match &wishes.session_folder {
-        Some(folder) => folder.clone(),
-        None if wishes.session_id.is_empty() => return None,
-        None => places.state.join("sessions").join(&wishes.session_id),
+fn tasks_folder(session: Option<&Path>, name: &str, places: &Places) -> Option<PathBuf> {
+    let session = match session {
+        Some(folder) => folder.to_path_buf(),
+        None if name.is_empty() => return None,
+        None => places.state.join("sessions").join(name),
     };
     Some(session.join(TASKS))
 }
