@@ -114,6 +114,7 @@ mod tests {
             kill,
             limits: Limits::default(),
             progress: Spent::default(),
+            logged: Spent::default(),
             script_folder: None,
             environment,
         }
