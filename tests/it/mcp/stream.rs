@@ -46,12 +46,9 @@ fn deep_and_long_and_half_lines_end_nothing_but_themselves() {
     while client.hear()["id"] != id {}
     // The last words are half a line.
     let input = client.input.as_mut().unwrap();
-    write!(
-        input,
-        "{}",
-        r#"{"jsonrpc":"2.0","id":94,"method":"tools/li"#
-    )
-    .unwrap();
+    input
+        .write_all(br#"{"jsonrpc":"2.0","id":94,"method":"tools/li"#)
+        .unwrap();
     client.close();
 }
 

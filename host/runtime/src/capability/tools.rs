@@ -115,6 +115,7 @@ mod tests {
             limits: Limits::default(),
             progress: Spent::default(),
             outside: toolbay_policy::Outside::Nothing,
+            logged: Spent::default(),
             script_folder: None,
             environment,
         }

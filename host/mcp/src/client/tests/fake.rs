@@ -254,7 +254,6 @@ pub(super) fn permit(tool: &dyn Tool, input: &Value, claims: Claims) -> Permit {
     let policy = Policy::new(Rules::default(), roots, &Closed::default());
     let id = NEXT.fetch_add(1, Ordering::Relaxed);
     let decision = policy.decide(Request {
-        cage: toolbay_policy::CageWish::Inside,
         call_id: format!("call-{id}").into(),
         tool: tool.info().name.as_str().into(),
         input: input.to_string().into(),
