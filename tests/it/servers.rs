@@ -2,6 +2,7 @@
 
 mod real;
 
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -131,10 +132,11 @@ fn a_projects_server_runs_only_after_somebody_saw_its_entry() {
             .contains("toolbay mcp approve sh")
     );
     let call = ["--allow", "mcp__sh", "call", "mcp__sh__act"];
-    project
-        .run(&call)
-        .exits(1)
-        .complains(&["mcp__sh__act", "not started before you have looked"]);
+    project.run(&call).exits(1).complains(&[
+        "`sh` is pending",
+        "nobody has looked at it",
+        "toolbay mcp approve sh",
+    ]);
     project
         .run(&["mcp", "approve", "sh"])
         .exits(2)
@@ -316,6 +318,49 @@ fn a_server_that_dies_at_once_says_why_and_disturbs_nobody() {
         .run(&call)
         .exits(1)
         .complains(&["the MCP server `dead` cannot be used"]);
+}
+
+#[test]
+fn a_list_of_servers_is_fetched_when_somebody_looks_and_starts_nothing_here() {
+    let project = Project::alone();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let lists = [
+        r#"{"mcpServers": {"far": {"url": "http://127.0.0.1:1/mcp"}}}"#,
+        r#"{"mcpServers": {"near": {"command": "bash"}}}"#,
+    ];
+    let serving = std::thread::spawn(move || {
+        for list in lists {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut heard = Vec::new();
+            let mut byte = [0];
+            while !heard.ends_with(b"\r\n\r\n") && stream.read(&mut byte).unwrap() == 1 {
+                heard.push(byte[0]);
+            }
+            let length = list.len();
+            let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n");
+            stream.write_all(head.as_bytes()).unwrap();
+            stream.write_all(list.as_bytes()).unwrap();
+        }
+    });
+    let settings = json!({"mcpServerList": format!("http://{address}/list")});
+    std::fs::write(project.user_settings(), settings.to_string()).unwrap();
+    let listed = project.run(&["mcp", "list", "--json"]).exits(0).json();
+    let server = &listed["servers"][0];
+    assert_eq!(
+        (&server["name"], &server["scope"]),
+        (&json!("far"), &json!("remote"))
+    );
+    assert_eq!(server["state"], "failed", "nobody is there: {server}");
+    // A list that would start something is not taken; the one before stays.
+    let again = project.run(&["mcp", "list", "--json"]).exits(0);
+    let again = again.complains(&["`near`, which is no server behind an address"]);
+    assert!(again.out.contains("\"far\""), "{again:?}");
+    serving.join().unwrap();
+    // Without an address there is no list.
+    std::fs::write(project.user_settings(), "{}").unwrap();
+    let none = project.run(&["mcp", "list", "--json"]).exits(0).json();
+    assert_eq!(none["servers"], json!([]));
 }
 
 /// The folder of `tests/real-servers/install`.

@@ -260,8 +260,8 @@ impl Bay {
             results,
         });
         let dispatch = Arc::new(dispatch);
-        if !servers.is_empty() {
-            servers::attach(&servers, &dispatch);
+        if !servers.is_empty() || !inventory.others.is_empty() {
+            servers::attach(&servers, &inventory.others, &dispatch);
             match wishes.connect {
                 Connect::OnDemand => {}
                 Connect::Beside => {

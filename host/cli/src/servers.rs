@@ -9,9 +9,11 @@ pub mod remote_list;
 use std::path::Path;
 use std::sync::{Arc, Weak};
 
-use toolbay_dispatch::{Dispatch, PoolSetting};
+use toolbay_contract::BoxFuture;
+use toolbay_dispatch::{Dispatch, Newcomers, PoolSetting};
+use toolbay_mcp::ToolName;
 use toolbay_mcp::client::auth::Environment;
-use toolbay_mcp::client::{Keyring, Servers};
+use toolbay_mcp::client::{Keyring, Servers, Status};
 
 pub use inventory::{Declared, Inventory};
 pub use launcher::CagedServers;
@@ -42,11 +44,44 @@ pub fn keyring(places: &Places, cwd: &Path) -> Keyring {
     }
 }
 
-/// Keeps the pool's guests what the servers say.
-pub fn attach(servers: &Arc<Servers>, dispatch: &Arc<Dispatch>) {
-    dispatch.pool().expect_from(servers.clone());
+/// Keeps the pool's guests what the servers say. Who calls a tool of one that cannot be used is
+/// told why not.
+pub fn attach(servers: &Arc<Servers>, others: &[Status], dispatch: &Arc<Dispatch>) {
+    dispatch.pool().expect_from(Arc::new(Door {
+        servers: servers.clone(),
+        others: others.to_vec(),
+    }));
     let (weak_servers, weak_dispatch) = (Arc::downgrade(servers), Arc::downgrade(dispatch));
     servers.on_tools(move || receive(&weak_servers, &weak_dispatch));
+}
+
+/// Where tools come from that are not there yet, or never will be.
+struct Door {
+    servers: Arc<Servers>,
+    others: Vec<Status>,
+}
+
+impl Newcomers for Door {
+    fn arrival<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<(), String>> {
+        let part = |server: &str| ToolName::new(server, "x").map(|name| name.server().to_owned());
+        let wanted = ToolName::parse(name).map(|name| name.server().to_owned());
+        let is_meant = |status: &&Status| wanted.is_some() && part(&status.name) == wanted;
+        let usable = self.servers.statuses();
+        let closed = match usable.iter().find(is_meant) {
+            Some(_) => None,
+            None => self.others.iter().find(is_meant),
+        };
+        let Some(status) = closed else {
+            return self.servers.arrival(name);
+        };
+        let reason = status.state.reason().unwrap_or_default();
+        let text = format!(
+            "the MCP server `{}` is {}: {reason}",
+            status.name,
+            status.state.word()
+        );
+        Box::pin(async { Err(text) })
+    }
 }
 
 fn receive(servers: &Weak<Servers>, dispatch: &Weak<Dispatch>) {

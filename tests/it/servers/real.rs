@@ -248,6 +248,36 @@ fn progress_comes_while_it_runs_and_a_killed_server_ends_its_call_alone() {
     assert!(until_result(&mut talk, "t3").to_string().contains("42"));
 }
 
+#[test]
+#[ignore = "needs servers from npm and PyPI; `.ci/run servers` installs them and runs this"]
+fn what_a_server_asks_goes_to_the_person_and_what_it_offers_can_be_read() {
+    let project = repository();
+    let given = configuration(&project);
+    let allow = ["--allow", "mcp__*", "--allow", "ReadMcpResource"];
+    let mut talk = Talk::start(&project, &[&["--mcp-config", &given], &allow[..]].concat());
+    let resources = talk.call("ListMcpResources", json!({"server": "everything"}));
+    let uri = resources["structured"]["resources"][0]["uri"].clone();
+    assert!(uri.is_string(), "{resources}");
+    let read = talk.call(
+        "ReadMcpResource",
+        json!({"server": "everything", "uri": uri}),
+    );
+    assert_eq!(read["is_error"], false, "{read}");
+    assert!(read.to_string().contains(uri.as_str().unwrap()), "{read}");
+    talk.use_tool(
+        "t9",
+        "mcp__everything__trigger-elicitation-request",
+        json!({}),
+    );
+    talk.say(json!({"type": "turn_end"}));
+    // The form has a field that a plain yes cannot fill in, so its fields are asked for.
+    let asked = talk.until("question");
+    assert!(asked.to_string().contains("MCP everything"), "{asked}");
+    talk.say(json!({"type": "user_response", "request_id": asked["request_id"], "answers": []}));
+    let result = until_result(&mut talk, "t9");
+    assert!(result.to_string().contains("declined"), "{result}");
+}
+
 fn until_result(talk: &mut Talk, id: &str) -> Value {
     loop {
         let line = talk.next();

@@ -89,7 +89,9 @@ impl AskPerson {
             return Elicited::Cancelled;
         };
         let mut content = Map::new();
-        for (field, answer) in fields.iter().zip(answers) {
+        let mut answers = answers.into_iter();
+        for field in &fields {
+            let answer = answers.next().unwrap_or_default();
             let Some(text) = answer.into_iter().next().filter(|text| !text.is_empty()) else {
                 if field.is_required {
                     return Elicited::Declined;
@@ -264,6 +266,8 @@ mod tests {
             (vec!["seven", "red"], Elicited::Declined),
             (vec!["7", "green"], Elicited::Declined),
             (vec!["", "red"], Elicited::Declined),
+            (vec!["7"], Elicited::Declined),
+            (vec![], Elicited::Declined),
         ] {
             let person = AskPerson::new(Arc::new(Nobody), Some(Arc::new(Says(answers))));
             assert_eq!(person.elicit(asked(schema.clone())).await, wanted);
