@@ -86,9 +86,15 @@ impl Link {
             let limit = bounds::CONNECT.as_secs();
             OpenError::Failed(format!("it did not answer within {limit} s"))
         };
-        match opened.map_err(|_| late())? {
+        let opened = opened.map_err(|_| late())?;
+        let is_too_new = match &opened {
             // Some old servers end at the first request that they do not know.
-            Err(Unopened::Closed(_)) if matches!(config.link, LinkConfig::Stdio(_)) => {
+            Err(Unopened::Closed(_)) => matches!(config.link, LinkConfig::Stdio(_)),
+            Err(Unopened::Confused(_)) => true,
+            Ok(_) | Err(Unopened::NeedsAuth(_) | Unopened::Failed(_)) => false,
+        };
+        match opened {
+            Err(_) if is_too_new => {
                 let old = Self::open_as(config.clone(), means.clone(), instance, Era::Old);
                 let opened = tokio::time::timeout(bounds::CONNECT, old).await;
                 opened.map_err(|_| late())?.map_err(OpenError::from)
@@ -168,6 +174,8 @@ enum Era {
 enum Unopened {
     NeedsAuth(String),
     Closed(String),
+    /// It answered what it cannot have understood.
+    Confused(String),
     Failed(String),
 }
 
@@ -175,7 +183,9 @@ impl From<Unopened> for OpenError {
     fn from(why: Unopened) -> Self {
         match why {
             Unopened::NeedsAuth(text) => Self::NeedsAuth(text),
-            Unopened::Closed(text) | Unopened::Failed(text) => Self::Failed(text),
+            Unopened::Closed(text) | Unopened::Confused(text) | Unopened::Failed(text) => {
+                Self::Failed(text)
+            }
         }
     }
 }
@@ -261,6 +271,7 @@ impl Opening {
             return Unopened::NeedsAuth("it wants to know who asks; log in first".into());
         }
         let is_closed = matches!(error, ClientInitializeError::ConnectionClosed(_));
+        let is_confused = matches!(error, ClientInitializeError::ExpectedInitResult(_));
         for _ in 0..20 {
             if !is_closed || self.trouble.told().is_some() {
                 break;
@@ -276,9 +287,10 @@ impl Opening {
             (error, None) => excerpt(error.to_string().as_bytes(), 500),
         };
         let text = self.errors.after(text);
-        match is_closed {
-            true => Unopened::Closed(text),
-            false => Unopened::Failed(text),
+        match (is_closed, is_confused) {
+            (true, _) => Unopened::Closed(text),
+            (false, true) => Unopened::Confused(text),
+            (false, false) => Unopened::Failed(text),
         }
     }
 }

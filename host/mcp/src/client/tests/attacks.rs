@@ -283,3 +283,24 @@ async fn a_disabled_server_is_never_connected() {
     assert_eq!(servers.statuses()[0].state.word(), "disabled");
     assert!(launcher.started.lock().unwrap().is_empty());
 }
+
+#[tokio::test]
+async fn a_server_that_answers_what_it_does_not_understand_is_asked_in_the_old_way() {
+    let honest = honest(json!([tool("x")]), |message| vec![text(message, "fine")]);
+    let servers = servers(vec![in_process(Arc::new(move |message: &Value| {
+        let method = message["method"].as_str().unwrap_or_default();
+        let is_known = ["initialize", "tools/list", "tools/call"].contains(&method);
+        match is_known || message["id"].is_null() {
+            true => honest(message),
+            false => vec![result(message, json!({}))],
+        }
+    }))]);
+    servers.connect_all().await;
+    let state = servers.statuses().remove(0).state;
+    assert!(
+        matches!(state, State::Connected { tools: 1, .. }),
+        "{state:?}"
+    );
+    let tool = find(&servers, "mcp__fake__x");
+    assert_eq!(call(&*tool, json!({})).await.unwrap().text(), "fine");
+}
