@@ -1,33 +1,33 @@
 //! The client that the MCP conformance suite drives (`tests/conformance/client`).
 //!
-//! It does what a session does with a server, with the session's own code for logins: it
-//! connects, logs in when the server wants it, lists the tools and calls each of them. The
-//! suite plays the server, and judges. The person who logs in is played here: somebody who
-//! goes where the browser is sent.
+//! It does what a session does with a server, with the session's own code: a configuration, the
+//! bridge, its logins. It connects, logs in when the server wants it, calls each tool once and
+//! reads what there is to read. The suite plays the server, and judges. The person is played
+//! here: somebody who goes where the browser is sent, and answers what a form proposes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr)]
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use reqwest::redirect::Policy;
-use rmcp::model::{
-    CallToolRequestParams, ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult,
-    ElicitationAction, ElicitationCapability, ErrorData, FormElicitationCapability,
-    GetPromptRequestParams, Implementation, ProtocolVersion, ReadResourceRequestParams, Tool,
-};
-use rmcp::service::{
-    ClientInitializeError, ClientLifecycleMode, ClientServiceExt, RequestContext, RunningService,
-};
-use rmcp::transport::StreamableHttpClientTransport;
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
-use rmcp::{ClientHandler, RoleClient};
+use reqwest::redirect::Policy as Redirects;
 use serde_json::{Map, Value, json};
-use toolbay_mcp::client::auth::{
-    self, Authority, AuthorizedClient, Enterprise, EnterpriseOptions, Environment, Identity, Keys,
-    LoginOptions, Person, Proof, Secret, Server, Source, Subject, TokenStore, Unpublished,
+use toolbay_contract::{
+    BoxFuture, CallEnvironment, Discard, KillSwitch, Permit, Powers, Reach, Resources, Session,
+    Tool,
+};
+use toolbay_mcp::ToolName;
+use toolbay_mcp::client::auth::{self, Environment, Person};
+use toolbay_mcp::client::config::{RawServer, Scope, ServerConfig};
+use toolbay_mcp::client::{
+    Asker, Elicitation, Elicited, InMemory, Keyring, NoLauncher, Servers, State, Surroundings,
+};
+use toolbay_policy::{
+    CageWish, Closed, Decision, HookWord, Opinion, Policy, Request, Rules, Study,
 };
 
+const NAME: &str = "conformance";
 /// A server that is never content is left alone after so many logins.
 const MOST_LOGINS: usize = 3;
 
@@ -47,6 +47,12 @@ fn scenario() -> Scenario {
     }
 }
 
+impl Scenario {
+    fn says(&self, name: &str) -> Option<&str> {
+        self.context[name].as_str()
+    }
+}
+
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
     let address = std::env::args().next_back().unwrap_or_default();
@@ -61,218 +67,221 @@ async fn main() -> ExitCode {
 
 async fn run(scenario: &Scenario, address: &str) -> Result<(), String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let text = |error: auth::AuthError| error.to_string();
-    let store = TokenStore::open(&folder.path().join("tokens")).map_err(|e| e.to_string())?;
-    let server = Server::new("conformance", address).map_err(text)?;
-    let keys = if scenario.context["idp_id_token"].is_string() {
-        enterprise(scenario, &server).await?
-    } else {
-        Keys::of_login(server.clone(), store.clone())
+    let keyring = Keyring {
+        folder: folder.path().join("tokens"),
+        environment: Environment {
+            variables: ["client_secret", "idp_id_token"]
+                .map(|name| {
+                    let value = scenario.says(name).unwrap_or_default();
+                    (name.into(), value.into())
+                })
+                .into(),
+            folder: folder.path().to_owned(),
+        },
     };
-    let keys = Arc::new(keys);
-    let options = options(scenario);
+    let config = config(scenario, address).await?;
+    let servers = Servers::new(
+        vec![config.clone()],
+        Surroundings {
+            launcher: Arc::new(NoLauncher),
+            memory: Arc::new(InMemory::default()),
+            asker: Some(Arc::new(Agreeable)),
+            roots: Vec::new(),
+            keyring: Some(keyring.clone()),
+        },
+    );
     let mut logins = 0;
     loop {
-        let used = use_server(scenario, &keys).await;
-        match (&used, keys.need()) {
-            (Err(error), Some(need)) if logins < MOST_LOGINS => {
-                eprintln!("{need} ({error})");
+        let used = use_server(scenario, &servers).await;
+        let state = servers.statuses().remove(0).state;
+        match (&used, state) {
+            (Err(error), State::NeedsAuth { reason }) if logins < MOST_LOGINS => {
+                eprintln!("{reason} ({error})");
                 logins += 1;
-                let login = if scenario.name == "auth/client-credentials-basic" {
-                    auth::login_as_client(&store, &server, &options).await
-                } else {
-                    auth::login(&store, &server, &options, &Visitor).await
-                };
-                eprintln!("{:?}", login.map_err(text)?);
+                log_in(scenario, &keyring, &config).await?;
             }
             _ => return used,
         }
     }
 }
 
-/// One session: connects, lists, calls everything once.
-async fn use_server(scenario: &Scenario, keys: &Arc<Keys>) -> Result<(), String> {
-    let service = connect(keys).await?;
-    // Servers of the old kind ask their questions over a second stream, which the library
-    // opens by the way and tells nobody; a session's first call comes later than that.
-    tokio::time::sleep(Duration::from_millis(500)).await;
-    let tools = match service.list_all_tools().await {
-        Ok(tools) => tools,
-        // Some have none.
-        Err(rmcp::ServiceError::McpError(error)) => {
-            eprintln!("no tools: {error}");
-            Vec::new()
-        }
-        Err(error) => return Err(format!("tools: {error}")),
+async fn log_in(
+    scenario: &Scenario,
+    keyring: &Keyring,
+    config: &ServerConfig,
+) -> Result<(), String> {
+    let (server, options) = keyring.login(config).await?;
+    let store = keyring.store()?;
+    let login = if scenario.name == "auth/client-credentials-basic" {
+        auth::login_as_client(&store, &server, &options).await
+    } else {
+        auth::login(&store, &server, &options, &Visitor).await
     };
-    for (name, arguments) in calls(scenario, &tools) {
-        let mut call = CallToolRequestParams::new(name.clone());
-        call.arguments = Some(arguments);
-        match service.call_tool(call).await {
-            Ok(result) => eprintln!("{name}: {}", serde_json::to_string(&result).unwrap()),
-            Err(rmcp::ServiceError::McpError(error)) => eprintln!("{name}: {error}"),
-            Err(error) => return Err(format!("{name}: {error}")),
-        }
-    }
-    if service.peer_info().is_some_and(|info| {
-        info.capabilities.resources.is_some() || info.capabilities.prompts.is_some()
-    }) {
-        look_around(&service).await;
-    }
-    service.cancel().await.map_err(|error| error.to_string())?;
+    eprintln!("{:?}", login.map_err(|error| error.to_string())?);
     Ok(())
 }
 
-/// As a session does: the newest protocol first. A server that answers what it does not know
-/// with an empty success is asked again in the old way.
-async fn connect(keys: &Arc<Keys>) -> Result<RunningService<RoleClient, Handler>, String> {
-    let modern = ClientLifecycleMode::Auto {
-        preferred_versions: vec![ProtocolVersion::V_2026_07_28],
-        legacy_version: Some(ProtocolVersion::V_2025_11_25),
-    };
-    let connected = match connect_by(modern, keys).await {
-        Err(ClientInitializeError::ExpectedInitResult(_)) => {
-            connect_by(ClientLifecycleMode::Initialize, keys).await
+/// One session: connects, calls everything once, reads what there is.
+async fn use_server(scenario: &Scenario, servers: &Servers) -> Result<(), String> {
+    servers.connect(NAME).await?;
+    // Servers of the old kind ask their questions over a second stream, which the library
+    // opens by the way and tells nobody; a session's first call comes later than that.
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    let tools = servers.tools();
+    for (name, input) in calls(scenario, &tools) {
+        let name = ToolName::new(NAME, &name).ok_or("a tool without a name")?;
+        let found = tools
+            .iter()
+            .find(|tool| tool.info().name == name.to_string());
+        let Some(tool) = found else {
+            eprintln!("{name}: there is no such tool");
+            continue;
+        };
+        match tool
+            .call(permit(&**tool, &input).await, environment())
+            .await
+        {
+            Ok(outcome) => eprintln!("{name}: {}", outcome.text()),
+            Err(error) => eprintln!("{name}: {error}"),
         }
-        connected => connected,
-    };
-    connected.map_err(|error| format!("connecting: {error}"))
-}
-
-async fn connect_by(
-    lifecycle: ClientLifecycleMode,
-    keys: &Arc<Keys>,
-) -> Result<RunningService<RoleClient, Handler>, ClientInitializeError> {
-    let client = AuthorizedClient::new(auth::client().expect("a client"), keys.clone());
-    let config = StreamableHttpClientTransportConfig::with_uri(keys.server().url().to_string());
-    let transport = StreamableHttpClientTransport::with_client(client, config);
-    Handler.serve_with_lifecycle(transport, lifecycle).await
-}
-
-/// Resources and prompts, where a server has them.
-async fn look_around(service: &RunningService<RoleClient, Handler>) {
-    if let Ok(resources) = service.list_all_resources().await {
-        for resource in resources {
-            let read = ReadResourceRequestParams::new(resource.uri.clone());
-            eprintln!(
-                "{}: {}",
-                resource.uri,
-                service.read_resource(read).await.is_ok()
-            );
+        if let State::NeedsAuth { reason } = servers.statuses().remove(0).state {
+            return Err(reason);
         }
     }
-    if let Ok(prompts) = service.list_all_prompts().await {
-        for prompt in prompts {
-            let get = GetPromptRequestParams::new(prompt.name.clone());
-            eprintln!("{}: {}", prompt.name, service.get_prompt(get).await.is_ok());
-        }
+    // Most have none, and say so by an error.
+    for resource in servers.list(Some(NAME.into())).await.unwrap_or_default() {
+        let read = servers.read(NAME.into(), resource.uri.clone()).await;
+        eprintln!("{}: {}", resource.uri, read.is_ok());
+    }
+    Ok(())
+}
+
+fn environment() -> CallEnvironment {
+    CallEnvironment {
+        roots: Arc::new([]),
+        working_directory: "/".into(),
+        path_rules: Default::default(),
+        session: Arc::new(Session::new(1)),
+        powers: Powers::default(),
+        audit: Arc::new(Discard),
+        progress: Arc::new(|_, _| {}),
+        kill: KillSwitch::new(),
+    }
+}
+
+/// Somebody says yes to everything.
+async fn permit(tool: &dyn Tool, input: &Value) -> Permit {
+    let policy = Policy::new(Rules::default(), vec!["/".into()], &Closed::default());
+    let text: Arc<str> = input.to_string().into();
+    let decision = policy.decide(Request {
+        call_id: "call".into(),
+        tool: tool.info().name.as_str().into(),
+        claims: tool.claims(&text).await.expect("claims"),
+        input: text,
+        subjects: Vec::new(),
+        reach: Reach::ALL,
+        opinion: Opinion::None,
+        hooks: HookWord::None,
+        cage: CageWish::Inside,
+        study: Study::default(),
+    });
+    match decision {
+        Decision::Allow(permit) => permit,
+        Decision::Ask(question) => question.grant(),
+        Decision::Deny { reason } => panic!("{reason}"),
     }
 }
 
 /// What to call: what the scenario names, else everything with something plausible.
-fn calls(scenario: &Scenario, tools: &[Tool]) -> Vec<(String, Map<String, Value>)> {
+fn calls(scenario: &Scenario, tools: &[Arc<dyn Tool>]) -> Vec<(String, Value)> {
     if let Some(wanted) = scenario.context["toolCalls"].as_array() {
         let call = |call: &Value| {
-            let arguments = call["arguments"].as_object().cloned().unwrap_or_default();
-            (
-                call["name"].as_str().unwrap_or_default().to_owned(),
-                arguments,
-            )
+            let name = call["name"].as_str().unwrap_or_default().to_owned();
+            (name, call["arguments"].clone())
         };
         return wanted.iter().map(call).collect();
     }
-    let call = |tool: &Tool| {
+    let schema = |tool: &Arc<dyn Tool>| -> Value {
+        serde_json::from_str(&tool.info().input_schema).unwrap_or_default()
+    };
+    let call = |tool: &Arc<dyn Tool>| {
         let mut arguments = Map::new();
-        let properties = tool
-            .input_schema
-            .get("properties")
-            .and_then(Value::as_object);
-        for (name, schema) in properties.into_iter().flatten() {
-            let value = match schema["type"].as_str().unwrap_or_default() {
+        let properties = schema(tool)["properties"].as_object().cloned();
+        for (name, field) in properties.into_iter().flatten() {
+            let value = match field["type"].as_str().unwrap_or_default() {
                 "number" | "integer" => json!(5),
                 "boolean" => json!(true),
                 // One scenario wants the schema of its other tool back, as it came.
                 "object" if name == "schema" => {
-                    let other = tools.iter().find(|other| other.name != tool.name);
-                    other.map_or(json!({}), |other| json!(other.input_schema))
+                    let other = tools
+                        .iter()
+                        .find(|other| other.info().name != tool.info().name);
+                    other.map_or(json!({}), schema)
                 }
                 "object" => json!({}),
                 "array" => json!([]),
                 _ => json!("text"),
             };
-            arguments.insert(name.clone(), value);
+            arguments.insert(name, value);
         }
-        (tool.name.to_string(), arguments)
+        let parsed = ToolName::parse(&tool.info().name);
+        let name = parsed.map(|name| name.tool().to_owned());
+        (name.unwrap_or_default(), Value::Object(arguments))
     };
     tools.iter().map(call).collect()
 }
 
-fn options(scenario: &Scenario) -> LoginOptions {
-    let context = |name: &str| scenario.context[name].as_str().map(str::to_owned);
-    let identity = match (context("client_id"), scenario.name.as_str()) {
-        (Some(id), _) => Identity::Known {
-            id,
-            secret: context("client_secret").map(Secret::new),
-        },
-        (None, "auth/basic-cimd") => Identity::Document {
-            address: "https://conformance-test.local/client-metadata.json".into(),
-        },
-        (None, _) => Identity::Register,
-    };
-    // What a user has to allow for servers of that time.
-    let unpublished = match scenario.name.as_str() {
-        "auth/2025-03-26-oauth-endpoint-fallback" => Unpublished::GuessEndpoints,
-        _ => Unpublished::Refuse,
-    };
-    LoginOptions {
-        identity,
-        unpublished,
-        ..LoginOptions::default()
+/// The entry that somebody would write for this server.
+async fn config(scenario: &Scenario, address: &str) -> Result<ServerConfig, String> {
+    let mut oauth = json!({});
+    if let Some(id) = scenario.says("client_id") {
+        oauth["clientId"] = json!(id);
     }
+    if scenario.says("client_secret").is_some() {
+        oauth["clientSecret"] = json!({"env": "client_secret"});
+    }
+    match scenario.name.as_str() {
+        "auth/basic-cimd" => {
+            let document = "https://conformance-test.local/client-metadata.json";
+            oauth["clientDocument"] = json!(document);
+        }
+        // What a user has to allow for servers of that time.
+        "auth/2025-03-26-oauth-endpoint-fallback" => oauth["guessEndpoints"] = json!(true),
+        _ => {}
+    }
+    if scenario.says("idp_id_token").is_some() {
+        oauth = json!({"enterprise": enterprise(scenario, address).await?});
+    }
+    let raw: RawServer = serde_json::from_value(json!({"url": address, "oauth": oauth}))
+        .map_err(|error| error.to_string())?;
+    raw.resolve(NAME, Scope::User, "the suite", Path::new("/"), &|_| None)
+        .map_err(|error| error.to_string())
 }
 
-/// The configuration that an administrator would write for this server.
-async fn enterprise(scenario: &Scenario, server: &Server) -> Result<Keys, String> {
-    let context = |name: &str| {
-        scenario.context[name]
-            .as_str()
-            .unwrap_or_default()
-            .to_owned()
-    };
-    let (issuer, token_endpoint) = look_up(server).await.map_err(|error| error.to_string())?;
-    let options = EnterpriseOptions {
-        identity_provider: Authority {
-            issuer: context("idp_issuer"),
-            token_endpoint: context("idp_token_endpoint"),
-            client: context("idp_client_id"),
-            proof: Proof::None,
+/// The part that an administrator would write.
+async fn enterprise(scenario: &Scenario, address: &str) -> Result<Value, String> {
+    let looked_up = look_up(address).await;
+    let (issuer, token_endpoint) = looked_up.map_err(|error| error.to_string())?;
+    Ok(json!({
+        "identityProvider": {
+            "issuer": scenario.says("idp_issuer"),
+            "tokenEndpoint": scenario.says("idp_token_endpoint"),
+            "clientId": scenario.says("idp_client_id"),
         },
-        authorisation: Authority {
-            issuer,
-            token_endpoint,
-            client: context("client_id"),
-            proof: Proof::Basic(Source::Variable("CLIENT_SECRET".into())),
+        "authorisation": {
+            "issuer": issuer, "tokenEndpoint": token_endpoint,
+            "clientId": scenario.says("client_id"),
+            "clientSecret": {"env": "client_secret"},
         },
-        subject: Subject::IdToken(Source::Variable("ID_TOKEN".into())),
-        scopes: Vec::new(),
-        resource: None,
-    };
-    let environment = Environment {
-        variables: Arc::from([
-            ("CLIENT_SECRET".into(), context("client_secret").into()),
-            ("ID_TOKEN".into(), context("idp_id_token").into()),
-        ]),
-        folder: std::env::temp_dir(),
-    };
-    let enterprise = Enterprise::new(options, environment);
-    Ok(Keys::of_enterprise(server.clone(), enterprise))
+        "idToken": {"env": "idp_id_token"},
+    }))
 }
 
 /// Reads what the server and its authorisation server publish, as an administrator would.
-async fn look_up(server: &Server) -> Result<(String, String), reqwest::Error> {
+async fn look_up(address: &str) -> Result<(String, String), reqwest::Error> {
     auth::choose_cryptography();
     let read = async |address: String| reqwest::get(address).await?.json::<Value>().await;
-    let url = server.url();
+    let url = reqwest::Url::parse(address).expect("an address");
     let origin = url.origin().ascii_serialization();
     let path = url.path();
     let place = format!("{origin}/.well-known/oauth-protected-resource{path}");
@@ -297,7 +306,7 @@ impl Person for Visitor {
     fn visit(&self, address: &str) -> Result<(), String> {
         let address = address.to_owned();
         tokio::spawn(async move {
-            let client = reqwest::Client::builder().redirect(Policy::limited(5));
+            let client = reqwest::Client::builder().redirect(Redirects::limited(5));
             if let Ok(client) = client.build()
                 && let Err(error) = client.get(address).send().await
             {
@@ -309,41 +318,18 @@ impl Person for Visitor {
 }
 
 /// Answers questions with what they propose.
-struct Handler;
+struct Agreeable;
 
-impl ClientHandler for Handler {
-    fn get_info(&self) -> ClientConfig {
-        let mut capabilities = ClientCapabilities::default();
-        let form = FormElicitationCapability::default();
-        let mut elicitation = ElicitationCapability::default();
-        elicitation.form = Some(form);
-        capabilities.elicitation = Some(elicitation);
-        let mut info = ClientConfig::new(capabilities, Implementation::new("toolbay", "0.1.0"));
-        // For the old way; the new one has its own list.
-        info.protocol_version = ProtocolVersion::V_2025_11_25;
-        info
-    }
-
-    async fn create_elicitation(
-        &self,
-        request: ElicitRequestParams,
-        _: RequestContext<RoleClient>,
-    ) -> Result<ElicitResult, ErrorData> {
-        let ElicitRequestParams::FormElicitationParams {
-            requested_schema, ..
-        } = request
-        else {
-            return Ok(ElicitResult::new(ElicitationAction::Decline));
-        };
-        let schema = serde_json::to_value(requested_schema).unwrap_or_default();
+impl Asker for Agreeable {
+    fn elicit(&self, asked: Elicitation) -> BoxFuture<'_, Elicited> {
         let mut answer = Map::new();
-        for (name, field) in schema["properties"].as_object().into_iter().flatten() {
+        for (name, field) in asked.schema["properties"].as_object().into_iter().flatten() {
             if let Some(default) = field.get("default") {
                 answer.insert(name.clone(), default.clone());
             } else if field["type"] == "boolean" {
                 answer.insert(name.clone(), json!(true));
             }
         }
-        Ok(ElicitResult::new(ElicitationAction::Accept).with_content(Value::Object(answer)))
+        Box::pin(async { Elicited::Accepted(Value::Object(answer)) })
     }
 }

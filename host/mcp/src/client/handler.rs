@@ -10,7 +10,7 @@ use rmcp::model::{
     ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult,
     ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationCapability, ErrorData,
     FormElicitationCapability, Implementation, ListRootsResult, ProgressNotificationParam,
-    ProgressToken, Root, RootsCapabilities,
+    ProgressToken, ProtocolVersion, Root, RootsCapabilities,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ClientHandler, RoleClient};
@@ -159,7 +159,10 @@ impl ClientHandler for Handler {
         let mut us = Implementation::from_build_env();
         us.name = "toolbay".into();
         us.version = env!("CARGO_PKG_VERSION").into();
-        ClientConfig::new(capabilities, us)
+        let mut info = ClientConfig::new(capabilities, us);
+        // For the old way to begin; the new one has a list of its own.
+        info.protocol_version = ProtocolVersion::LATEST_WITH_INITIALIZE;
+        info
     }
 
     async fn list_roots(

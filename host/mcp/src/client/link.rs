@@ -71,6 +71,18 @@ impl Link {
         info.is_some_and(|info| !info.protocol_version.has_initialize())
     }
 
+    /// Whether the server says that it has tools. Others offer only what can be read.
+    pub(super) fn has_tools(&self) -> bool {
+        let info = self.peer().peer_info();
+        info.is_none_or(|info| info.capabilities.tools.is_some())
+    }
+
+    /// What the server wants to know before it goes on.
+    pub(super) fn wants(&self) -> Option<String> {
+        let keys = self.keys.as_deref()?;
+        wanted(self.shared.server(), keys)
+    }
+
     /// The protocol, and who the server says it is.
     pub(super) fn identity(&self) -> (String, Option<String>) {
         let Some(info) = self.peer().peer_info() else {
@@ -168,8 +180,7 @@ impl Link {
             ServiceError::Timeout { timeout } => CallError::TimedOut(timeout),
             ServiceError::TransportSend(error) => {
                 let text = causes(&*error.error);
-                let keys = self.keys.as_deref();
-                match keys.and_then(|keys| wanted(self.shared.server(), keys)) {
+                match self.wants() {
                     Some(wanted) => CallError::NeedsAuth(wanted),
                     None if needs_auth(&*error.error) => CallError::NeedsAuth(text),
                     None => CallError::Gone(text),
@@ -219,7 +230,7 @@ fn wanted(server: &str, keys: &Keys) -> Option<String> {
 }
 
 /// An error with what is behind it: the outermost says the least.
-fn causes(error: &(dyn std::error::Error + 'static)) -> String {
+pub(super) fn causes(error: &(dyn std::error::Error + 'static)) -> String {
     // This one does not name the error that it is about as its source.
     let known = error.downcast_ref::<StreamableHttpError<reqwest::Error>>();
     let error = match known {

@@ -7,7 +7,7 @@ use rmcp::RoleClient;
 use rmcp::model::{
     ClientRequest, ListToolsRequest, PaginatedRequestParams, ServerResult, SubscriptionFilter, Tool,
 };
-use rmcp::service::Peer;
+use rmcp::service::{Peer, ServiceError};
 use tokio::time::{Instant, sleep, timeout};
 use toolbay_contract::BoxFuture;
 
@@ -15,7 +15,7 @@ use super::bounds;
 use super::config::{LinkConfig, ServerConfig};
 use super::definition::{Definition, Listing};
 use super::launch::Instance;
-use super::link::{Link, Means, OpenError};
+use super::link::{Link, Means, OpenError, causes};
 use super::memory::{Memory, ToolKey};
 use super::state::{State, Status};
 use crate::name::ToolName;
@@ -207,10 +207,11 @@ impl Remote {
         instance: Instance,
     ) -> Result<Arc<Link>, OpenError> {
         if instance == Instance::Main {
-            self.clone()
-                .list(link.clone())
-                .await
-                .map_err(OpenError::Failed)?;
+            let listed = self.clone().list(link.clone()).await;
+            listed.map_err(|error| match link.wants() {
+                Some(wanted) => OpenError::NeedsAuth(wanted),
+                None => OpenError::Failed(error),
+            })?;
             let (remote, watched) = (Arc::downgrade(self), Arc::downgrade(&link));
             tokio::spawn(watch(remote, watched));
         }
@@ -218,7 +219,10 @@ impl Remote {
     }
 
     async fn list(self: Arc<Self>, link: Arc<Link>) -> Result<(), String> {
-        let listed = timeout(bounds::CONNECT, list_tools(link.peer().clone())).await;
+        let listed = match link.has_tools() {
+            true => timeout(bounds::CONNECT, list_tools(link.peer().clone())).await,
+            false => Ok(Ok(Default::default())),
+        };
         let (tools, mut problems) = match listed {
             Ok(Ok(listed)) => listed,
             Ok(Err(error)) => return Err(format!("its tools cannot be listed: {error}")),
@@ -287,7 +291,10 @@ async fn list_tools(peer: Peer<RoleClient>) -> Result<(Vec<Tool>, Vec<String>), 
         let page = PaginatedRequestParams::default().with_cursor(cursor.take());
         let request = ListToolsRequest::with_param(page);
         let asked = peer.send_request(ClientRequest::ListToolsRequest(request));
-        let answer = asked.await.map_err(|error| error.to_string())?;
+        let answer = asked.await.map_err(|error| match error {
+            ServiceError::TransportSend(error) => causes(&*error.error),
+            error => error.to_string(),
+        })?;
         let next = match answer {
             ServerResult::ListToolsResult(page) => {
                 tools.extend(page.tools);

@@ -28,6 +28,32 @@ pub(super) fn sanitised(schema: &Map<String, Value>) -> Result<Value, String> {
     Ok(value)
 }
 
+fn is_official(draft: &str) -> bool {
+    let rest = draft
+        .strip_prefix("https://")
+        .or_else(|| draft.strip_prefix("http://"));
+    let name = rest.and_then(|rest| rest.strip_prefix("json-schema.org/"));
+    let Some(name) = name.and_then(|name| name.trim_end_matches('#').strip_suffix("/schema"))
+    else {
+        return false;
+    };
+    [
+        "draft/2020-12",
+        "draft/2019-09",
+        "draft-07",
+        "draft-06",
+        "draft-04",
+    ]
+    .contains(&name)
+}
+
+/// As the language has them.
+fn is_name(name: &str) -> bool {
+    let first = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    let rest = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    first && name.len() <= 256 && name.chars().all(rest)
+}
+
 /// What may still be copied. It is spent before anything is kept.
 struct Budget {
     values: usize,
@@ -73,7 +99,11 @@ impl Budget {
                     return Err("it refers to something outside of itself".into());
                 }
                 // Where it claims to be from is of no use, and changes what references mean.
-                ("$id" | "$schema" | "$anchor" | "$dynamicAnchor", Value::String(_)) => continue,
+                ("$id", Value::String(_)) => continue,
+                // Which language it is written in, if that is one that everybody knows.
+                ("$schema", Value::String(draft)) if !is_official(draft) => continue,
+                // References inside may lead there.
+                ("$anchor" | "$dynamicAnchor", Value::String(name)) if !is_name(name) => continue,
                 _ => {}
             }
             let value = match value {
@@ -111,14 +141,16 @@ mod tests {
     #[test]
     fn honest_schemas_stay_and_prose_is_cleaned() {
         let schema = json!({
-            "type": "object", "required": ["a"],
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "type": "object", "required": ["a"], "$anchor": "top",
             "properties": {"a": {"type": "string", "enum": ["x"], "description": "the a"}},
             "$defs": {"t": {"type": "object", "properties": {"t": {"$ref": "#/$defs/t"}}}},
         });
         assert_eq!(of(schema.clone()), Ok(schema));
         assert_eq!(of(json!({})), Ok(json!({"type": "object"})));
         let dirty = json!({
-            "$schema": "http://json-schema.org/draft-07/schema#", "$id": "https://a.example/x",
+            "$schema": "https://a.example/schema", "$id": "https://a.example/x",
+            "$anchor": "https://a.example/y",
             "properties": {"description": {"description": "a\u{202e}b\u{e0041}\u{7}"}},
         });
         let clean = json!({
