@@ -63,28 +63,28 @@ async fn both_outputs_are_one_and_nothing_is_inherited() {
 
 #[tokio::test]
 async fn the_whole_group_ends_with_the_command_whatever_its_end() {
-    let (end, _) = run(
-        "sleep 7151 & disown; (sleep 7151 > /dev/null &); echo",
-        &leash(60_000, 99),
-    )
-    .await;
+    // A run of this test that was itself killed may have left others.
+    let sleep = |number: u32| format!("sleep {number}.{}", std::process::id());
+    let one = sleep(7151);
+    let script = format!("{one} & disown; ({one} > /dev/null &); echo");
+    let (end, _) = run(&script, &leash(60_000, 99)).await;
     assert_eq!(end.how, How::Exit(0));
-    assert!(is_gone("sleep 7151").await);
-    let (end, _) = run("sleep 7152 & sleep 7152", &leash(200, 99)).await;
+    assert!(is_gone(&one).await);
+    let one = sleep(7152);
+    let (end, _) = run(&format!("{one} & {one}"), &leash(200, 99)).await;
     assert_eq!(end.how, How::TimedOut);
-    assert!(is_gone("sleep 7152").await);
-    let (end, said) = run("sleep 7153 & yes", &leash(60_000, 99)).await;
+    assert!(is_gone(&one).await);
+    let one = sleep(7153);
+    let (end, said) = run(&format!("{one} & yes"), &leash(60_000, 99)).await;
     assert_eq!(end.how, How::Flooded);
     assert!(end.truncated);
     assert_eq!(said.len(), 99);
-    assert!(is_gone("sleep 7153").await);
-    let held = leash(60_000, 99);
-    let dropped = tokio::time::timeout(
-        Duration::from_millis(300),
-        run("sleep 7154 & sleep 7154", &held),
-    );
+    assert!(is_gone(&one).await);
+    let one = sleep(7154);
+    let (held, script) = (leash(60_000, 99), format!("{one} & {one}"));
+    let dropped = tokio::time::timeout(Duration::from_millis(300), run(&script, &held));
     assert!(dropped.await.is_err());
-    assert!(is_gone("sleep 7154").await);
+    assert!(is_gone(&one).await);
 }
 
 #[tokio::test]
