@@ -95,14 +95,13 @@ impl State {
             return;
         };
         let is_log = matches!(progress, Progress::Log { .. });
-        let spent = match is_log {
-            true => &mut self.logged,
-            false => &mut self.progress,
+        let (spent, most_bytes) = match is_log {
+            true => (&mut self.logged, self.limits.log_bytes),
+            false => (&mut self.progress, self.limits.progress_bytes),
         };
         spent.events += 1;
         spent.bytes += size(&progress);
-        let over =
-            spent.events > self.limits.progress_events || spent.bytes > self.limits.progress_bytes;
+        let over = spent.events > self.limits.progress_events || spent.bytes > most_bytes;
         if !over {
             (environment.progress)(&self.call_id, progress);
         } else if !spent.told && !is_log {
