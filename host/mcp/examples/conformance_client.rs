@@ -98,24 +98,19 @@ async fn run(scenario: &Scenario, address: &str) -> Result<(), String> {
             (Err(error), State::NeedsAuth { reason }) if logins < MOST_LOGINS => {
                 eprintln!("{reason} ({error})");
                 logins += 1;
-                log_in(scenario, &keyring, &config).await?;
+                log_in(&keyring, &config).await?;
             }
             _ => return used,
         }
     }
 }
 
-async fn log_in(
-    scenario: &Scenario,
-    keyring: &Keyring,
-    config: &ServerConfig,
-) -> Result<(), String> {
+async fn log_in(keyring: &Keyring, config: &ServerConfig) -> Result<(), String> {
     let (server, options) = keyring.login(config).await?;
     let store = keyring.store()?;
-    let login = if scenario.name == "auth/client-credentials-basic" {
-        auth::login_as_client(&store, &server, &options).await
-    } else {
-        auth::login(&store, &server, &options, &Visitor).await
+    let login = match config.oauth.as_program {
+        true => auth::login_as_client(&store, &server, &options).await,
+        false => auth::login(&store, &server, &options, &Visitor).await,
     };
     eprintln!("{:?}", login.map_err(|error| error.to_string())?);
     Ok(())
@@ -245,6 +240,7 @@ async fn config(scenario: &Scenario, address: &str) -> Result<ServerConfig, Stri
             let document = "https://conformance-test.local/client-metadata.json";
             oauth["clientDocument"] = json!(document);
         }
+        "auth/client-credentials-basic" => oauth["asProgram"] = json!(true),
         // What a user has to allow for servers of that time.
         "auth/2025-03-26-oauth-endpoint-fallback" => oauth["guessEndpoints"] = json!(true),
         _ => {}

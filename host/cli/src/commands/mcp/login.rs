@@ -39,7 +39,10 @@ pub(super) async fn login(common: &Common, how: McpLogin) -> anyhow::Result<Exit
         opens_browser: !how.no_browser,
         style: Style::for_errors(),
     };
-    let login = auth::login(&store, &server, &options, &person).await?;
+    let login = match config.oauth.as_program {
+        true => auth::login_as_client(&store, &server, &options).await?,
+        false => auth::login(&store, &server, &options, &person).await?,
+    };
     if common.json {
         let ends = login.ends.and_then(seconds);
         print_json(&json!({

@@ -17,6 +17,8 @@ pub struct RawOauth {
     pub client_secret: Option<RawSource>,
     /// Where this program describes itself, for servers that look there.
     pub client_document: Option<String>,
+    /// The program logs in on its own account; nobody needs a browser.
+    pub as_program: bool,
     /// Asked for beside what the server names.
     pub scopes: Vec<String>,
     /// Where the browser comes back to, if the registration says so.
@@ -75,6 +77,7 @@ pub enum SecretIn {
 pub struct OauthConfig {
     pub client: Option<(String, Option<Source>)>,
     pub client_document: Option<String>,
+    pub as_program: bool,
     pub scopes: Vec<String>,
     pub redirect: Option<String>,
     pub addresses: Addresses,
@@ -102,10 +105,18 @@ impl RawOauth {
                 "of `oauth.clientId` and `oauth.clientDocument` only one can be there".into(),
             );
         }
+        if self.as_program && self.client_secret.is_none() {
+            return Err(
+                "`oauth.asProgram` needs `oauth.clientId` and `oauth.clientSecret`: by which the \
+                 program is known"
+                    .into(),
+            );
+        }
         let enterprise = self.enterprise.as_ref();
         Ok(OauthConfig {
             client,
             client_document: self.client_document.clone(),
+            as_program: self.as_program,
             scopes: self.scopes.clone(),
             redirect: self.redirect.clone(),
             addresses: match self.private_addresses {
@@ -220,6 +231,10 @@ mod tests {
             ),
             (json!({"clientID": "a"}), "unknown field"),
             (json!({"clientId": "a", "clientSecret": "sesame"}), "sesame"),
+            (
+                json!({"clientId": "a", "asProgram": true}),
+                "`oauth.clientSecret`",
+            ),
             (json!({"enterprise": {}}), "missing field"),
         ] {
             let problem = resolve(value).unwrap_err();
