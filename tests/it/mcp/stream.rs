@@ -98,3 +98,34 @@ fn a_client_without_sessions_is_served_on_a_stream() {
     assert!(project.root().join("a.txt").exists());
     client.close();
 }
+
+#[test]
+fn an_id_that_is_used_twice_confuses_nobody() {
+    let project = Project::new();
+    project.file("a.txt", "one\n");
+    project.file("b.txt", "two\n");
+    let mut client = Client::start(&project, &[], json!({}));
+    for name in ["a.txt", "b.txt"] {
+        let params = json!({"name": "Read", "arguments": {"file_path": name}});
+        let message =
+            json!({"jsonrpc": "2.0", "id": 7000, "method": "tools/call", "params": params});
+        let input = client.input.as_mut().unwrap();
+        writeln!(input, "{message}").unwrap();
+    }
+    // Both are answered, each with its own file; the client may think of it what it will.
+    let mut texts = Vec::new();
+    while texts.len() < 2 {
+        let answer = client.hear();
+        if answer["id"] == 7000 {
+            texts.push(answer["result"]["content"][0]["text"].to_string());
+        }
+    }
+    texts.sort();
+    assert!(
+        texts[0].contains("one") && texts[1].contains("two"),
+        "{texts:?}"
+    );
+    let result = client.call("Read", json!({"file_path": "a.txt"}));
+    assert_eq!(result["isError"], false, "{result}");
+    client.close();
+}
