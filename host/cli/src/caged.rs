@@ -102,6 +102,11 @@ impl Caged {
         }
     }
 
+    /// Finds a cage before somebody waits for it. Why there is none is told to whoever needs it.
+    pub async fn warm(&self) {
+        let _ = self.enclosure().await;
+    }
+
     async fn enclosure(&self) -> Result<&Enclosure, HostFailure> {
         self.enclosure
             .get_or_try_init(|| async {

@@ -77,6 +77,8 @@ pub struct Wishes {
     pub ask_who_is_enabled: bool,
     /// The components that only the tour shows.
     pub demos: bool,
+    /// Commands will run for sure, so that a cage is looked for at once.
+    pub needs_cage: bool,
     /// The runtime and the tools of another session of this program.
     pub shared: Option<(Runtime, Vec<Arc<dyn Tool>>)>,
     /// These folders alone, each inside what would be seen otherwise.
@@ -101,6 +103,7 @@ impl Default for Wishes {
             session_folder: None,
             ask_who_is_enabled: false,
             demos: false,
+            needs_cage: false,
             shared: None,
             within: None,
             connect: Connect::default(),
@@ -223,7 +226,11 @@ impl Bay {
             },
         );
         let servers = Arc::new(servers);
-        let caged = Caged::new(cage_setting, tasks.clone());
+        let caged = Arc::new(Caged::new(cage_setting, tasks.clone()));
+        if wishes.needs_cage {
+            let caged = caged.clone();
+            tokio::spawn(async move { caged.warm().await });
+        }
         let environment = CallEnvironment {
             roots: roots.clone().into(),
             working_directory: cwd,
@@ -231,7 +238,7 @@ impl Bay {
             session: session.clone(),
             powers: Powers {
                 ask_user: wishes.ask_user,
-                shell: Some(Arc::new(caged)),
+                shell: Some(caged),
                 tasks: Some(tasks),
                 tools: Some(pool.clone()),
                 resources: match servers.is_empty() {

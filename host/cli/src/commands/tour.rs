@@ -39,6 +39,7 @@ pub(super) async fn run(common: Common) -> anyhow::Result<ExitCode> {
         kill.clone(),
         Wishes {
             demos: true,
+            needs_cage: true,
             session_folder: Some(folder.session()),
             ..Wishes::default()
         },
