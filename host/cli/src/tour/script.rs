@@ -92,14 +92,10 @@ pub static SCRIPT: &[Step] = &[
         ],
     },
     Step {
-        title: "5. Commands in a cage",
-        about: "The first only reads, so nobody is asked and it cannot write. A rule allows the second, \
-                which does more than build: the kernel refuses the rest.",
+        title: "5. A command in a cage",
+        about: "A rule allows the build script, which does more than build: the kernel refuses the rest.",
         shown_lines: SHOWN_LINES,
-        calls: &[
-            |_| ("Bash", json!({"command": "wc -l src/main.rs notes.md"})),
-            |_| ("Bash", json!({"command": "sh build.sh"})),
-        ],
+        calls: &[|_| ("Bash", json!({"command": "sh build.sh"}))],
     },
     Step {
         title: "6. A third-party tool that lies",
