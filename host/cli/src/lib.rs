@@ -16,6 +16,7 @@ pub mod interrupt;
 pub mod log;
 #[cfg(feature = "otlp")]
 mod otlp;
+mod own_file;
 pub mod places;
 pub mod prompt;
 pub mod servers;

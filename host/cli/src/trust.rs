@@ -4,12 +4,12 @@
 //! seen it: the digest of the text is kept, and a file that changes has to be looked at again.
 
 use std::collections::BTreeMap;
-use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
+
+use crate::own_file;
 
 /// What was looked at, by file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,27 +49,17 @@ impl Trust {
         self.files.remove(file).is_some()
     }
 
-    /// Keeps it, in one step.
-    pub fn save(&self, state: &Path) -> anyhow::Result<()> {
+    /// Changes what is kept now, alone among all programs.
+    pub fn change<T>(state: &Path, change: impl FnOnce(&mut Self) -> T) -> anyhow::Result<T> {
         let file = file(state);
-        let about = || file.display().to_string();
-        let mut folder = std::fs::DirBuilder::new();
-        folder.recursive(true).mode(0o700);
-        folder.create(state).with_context(about)?;
-        let temporary = state.join(format!("trust.{}.new", std::process::id()));
-        let write = || -> std::io::Result<()> {
-            let mut options = std::fs::OpenOptions::new();
-            let mut out = options
-                .write(true)
-                .create(true)
-                .truncate(true)
-                .mode(0o600)
-                .open(&temporary)?;
-            out.write_all(&serde_json::to_vec_pretty(self)?)?;
-            out.sync_all()?;
-            std::fs::rename(&temporary, &file)
-        };
-        write().with_context(about)
+        let _alone = own_file::lock(&file)?;
+        let before = Self::load(state)?;
+        let mut after = before.clone();
+        let answer = change(&mut after);
+        if after != before {
+            own_file::replace(&file, &serde_json::to_vec_pretty(&after)?)?;
+        }
+        Ok(answer)
     }
 }
 
@@ -89,10 +79,9 @@ mod tests {
     fn trust_is_in_a_text_not_in_a_name() {
         let state = tempfile::tempdir().unwrap();
         let file = Path::new("/p/.toolbay/settings.json");
-        let mut trust = Trust::load(state.path()).unwrap();
+        let trust = Trust::load(state.path()).unwrap();
         assert!(!trust.covers(file, "{}"));
-        trust.add(file, "{}");
-        trust.save(state.path()).unwrap();
+        Trust::change(state.path(), |trust| trust.add(file, "{}")).unwrap();
         let mut trust = Trust::load(state.path()).unwrap();
         assert!(trust.covers(file, "{}"));
         assert!(!trust.covers(file, "{} "));
@@ -101,5 +90,20 @@ mod tests {
         std::fs::write(state.path().join("trust.json"), "{").unwrap();
         let error = format!("{:#}", Trust::load(state.path()).unwrap_err());
         assert!(error.contains("damaged"), "{error}");
+    }
+    #[test]
+    fn nobodys_word_is_lost_when_many_speak_at_once() {
+        let state = tempfile::tempdir().unwrap();
+        std::thread::scope(|scope| {
+            for number in 0..16 {
+                let state = state.path();
+                scope.spawn(move || {
+                    let file = PathBuf::from(format!("/p/{number}"));
+                    Trust::change(state, |trust| trust.add(&file, "{}")).unwrap();
+                });
+            }
+        });
+        let trust = Trust::load(state.path()).unwrap();
+        assert_eq!(trust.files.len(), 16);
     }
 }

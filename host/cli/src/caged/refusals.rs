@@ -132,8 +132,8 @@ mod tests {
         for (line, path) in [
             ("bash: line 1: /etc/x: Read-only file system", "/etc/x"),
             (
-                "build.sh: 3: cannot create /root/.bashrc: Read-only file system",
-                "/root/.bashrc",
+                "build.sh: 3: cannot create /home/me/.bashrc: Read-only file system",
+                "/home/me/.bashrc",
             ),
             (
                 "touch: cannot touch '/etc/a b': Read-only file system",

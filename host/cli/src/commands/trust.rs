@@ -18,14 +18,15 @@ pub(super) fn run(common: &Common, yes: bool, revoke: bool) -> anyhow::Result<Ex
     let places = Places::from_environment()?;
     let cwd = working_directory(common)?;
     let files = origins(common, &cwd, &places).project_files()?;
-    let mut trust = Trust::load(&places.state)?;
+    let trust = Trust::load(&places.state)?;
     let tell = |verb: &str, count: usize| match common.json {
         true => print_json(&json!({ verb: count })),
         false => print_line(&format!("{verb}: {count} settings files")),
     };
     if revoke {
-        let known = files.iter().filter(|(file, _)| trust.remove(file)).count();
-        trust.save(&places.state)?;
+        let known = Trust::change(&places.state, |trust| {
+            files.iter().filter(|(file, _)| trust.remove(file)).count()
+        })?;
         tell("forgotten", known)?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -47,10 +48,11 @@ pub(super) fn run(common: &Common, yes: bool, revoke: bool) -> anyhow::Result<Ex
     if !yes && !agrees("Let these settings count, until they change?")? {
         return Ok(ExitCode::from(CALL_FAILED));
     }
-    for (file, text) in &new {
-        trust.add(file, text);
-    }
-    trust.save(&places.state)?;
+    Trust::change(&places.state, |trust| {
+        for (file, text) in &new {
+            trust.add(file, text);
+        }
+    })?;
     tell("trusted", files.len())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -2,14 +2,13 @@
 //! reach.
 
 use std::collections::BTreeMap;
-use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::Context;
-use rustix::fs::{FlockOperation, flock};
 use toolbay_mcp::client::{Described, Memory, ToolKey};
+
+use crate::own_file;
 
 /// By scope and server, then by tool.
 type Kept = BTreeMap<String, BTreeMap<String, Described>>;
@@ -42,20 +41,12 @@ impl ToolMemory {
 
     /// Adds one description to what is in the file now: other sessions write there too.
     fn add(&self, key: &ToolKey, described: &Described) -> anyhow::Result<Kept> {
-        make_folder(&self.file)?;
-        let lock = self.file.with_extension("lock");
-        let lock = std::fs::OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .open(lock)?;
-        flock(&lock, FlockOperation::LockExclusive)?;
+        let _alone = own_file::lock(&self.file)?;
         // A file that cannot be read holds nothing that could be kept.
         let mut kept = self.load().unwrap_or_default();
         let tools = kept.entry(place(key)).or_default();
         tools.insert(key.tool.clone(), described.clone());
-        replace(&self.file, &serde_json::to_vec(&kept)?)?;
+        own_file::replace(&self.file, &serde_json::to_vec(&kept)?)?;
         Ok(kept)
     }
 }
@@ -100,33 +91,6 @@ impl Memory for ToolMemory {
             }
         }
     }
-}
-
-fn make_folder(file: &Path) -> anyhow::Result<()> {
-    let folder = file.parent().context("it lies in no folder")?;
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true).mode(0o700).create(folder)?;
-    Ok(())
-}
-
-/// Writes a file of our own in one step.
-pub fn replace(file: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    let about = || file.display().to_string();
-    make_folder(file).with_context(about)?;
-    let temporary = file.with_extension(format!("{}.new", std::process::id()));
-    let write = || -> std::io::Result<()> {
-        let mut options = std::fs::OpenOptions::new();
-        let mut out = options
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o600)
-            .open(&temporary)?;
-        out.write_all(bytes)?;
-        out.sync_all()?;
-        std::fs::rename(&temporary, file)
-    };
-    write().with_context(about)
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use anyhow::{Context, bail, ensure};
 use toolbay_mcp::client::config::{Kind, Scope};
 
 use super::inventory::{Declared, parse};
+use crate::own_file;
 use crate::places::Places;
 use crate::settings::read_text;
 
@@ -88,5 +89,5 @@ pub fn fetch(url: Option<&str>, places: &Places) -> anyhow::Result<()> {
     let body = response.body_mut().with_config().limit(MOST_BYTES);
     let text = body.read_to_string().context(about)?;
     understood(&text, places)?;
-    super::memory::replace(&file, text.as_bytes())
+    own_file::replace(&file, text.as_bytes())
 }

@@ -160,14 +160,15 @@ impl Keeper for FileKeeper {
             };
             // The person has just said yes to it; unless others had written there before, unseen.
             // These are the very texts that were read and written, whoever writes meanwhile.
-            let mut trust = Trust::load(&places.state)?;
-            let before = change.before.as_deref();
-            let was_theirs = before.is_none_or(|before| trust.covers(&file, before));
-            if scope != RuleScope::User && was_theirs {
-                trust.add(&file, &change.after);
-                trust.save(&places.state)?;
+            if scope == RuleScope::User {
+                return Ok(());
             }
-            Ok(())
+            Trust::change(&places.state, |trust| {
+                let before = change.before.as_deref();
+                if before.is_none_or(|before| trust.covers(&file, before)) {
+                    trust.add(&file, &change.after);
+                }
+            })
         };
         kept().map_err(|error| {
             format!("the rules hold for this session, but could not be kept: {error:#}")

@@ -173,9 +173,8 @@ fn a_project_can_tighten_but_loosens_only_for_somebody_who_has_looked() {
         assert!(is_loose(&room.load().unwrap()));
         room.given.trust_project = false;
         // Looked at, until it changes by a byte.
-        let mut trust = Trust::default();
-        trust.add(&path, LOOSE);
-        trust.save(&room.root.path().join("state")).unwrap();
+        let state = room.root.path().join("state");
+        Trust::change(&state, |trust| trust.add(&path, LOOSE)).unwrap();
         assert!(is_loose(&room.load().unwrap()));
         room.write(file, &LOOSE.replace("\"A\"", "\"*\""));
         assert!(!is_loose(&room.load().unwrap()));

@@ -58,9 +58,8 @@ impl Target {
 
     /// The person has just written it, so it is seen; unless others had written there before.
     fn trust(&self, change: &Change, name: &str, places: &Places) -> anyhow::Result<()> {
-        let mut trust = Trust::load(&places.state)?;
-        match self.scope {
-            ServerScope::User => return Ok(()),
+        Trust::change(&places.state, |trust| match self.scope {
+            ServerScope::User => {}
             ServerScope::Local => {
                 let before = change.before.as_deref();
                 if before.is_none_or(|before| trust.covers(&self.file, before)) {
@@ -79,8 +78,7 @@ impl Target {
                     None => drop(trust.remove(&key)),
                 }
             }
-        }
-        trust.save(&places.state)
+        })
     }
 }
 
@@ -253,9 +251,9 @@ pub(super) fn approve(common: &Common, name: &str, yes: bool) -> anyhow::Result<
     if !yes && !agrees("Let this server be started, until its entry changes?")? {
         return Ok(ExitCode::from(CALL_FAILED));
     }
-    let mut trust = Trust::load(&places.state)?;
-    trust.add(&entry_key(&file, name), &entry);
-    trust.save(&places.state)?;
+    Trust::change(&places.state, |trust| {
+        trust.add(&entry_key(&file, name), &entry);
+    })?;
     if common.json {
         print_json(&json!({"approved": name}))?;
     }

@@ -115,9 +115,11 @@ fn a_projects_server_waits_until_somebody_has_seen_its_text() {
     world.write("project/.mcp.json", &server("good"));
     let file = world.root.path().join("project/.mcp.json");
     let text = std::fs::read_to_string(&file).unwrap();
-    let mut trust = Trust::load(&world.places().state).unwrap();
-    trust.add(&entry_key(&file, "s"), &entry_text(&text, "s").unwrap());
-    trust.save(&world.places().state).unwrap();
+    let entry = entry_text(&text, "s").unwrap();
+    let seen = Trust::change(&world.places().state, |trust| {
+        trust.add(&entry_key(&file, "s"), &entry);
+    });
+    seen.unwrap();
     let found = world.take(&[], false).unwrap();
     assert_eq!(names(&found), [("good".to_owned(), "project")]);
     // Spaces and comments are no change; words are.
