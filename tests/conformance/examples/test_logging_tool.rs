@@ -1,15 +1,5 @@
-//! The same, for the protocol without sessions.
+//! Three lines of a log, for the protocol without sessions.
 
-use toolbay_conformance::{NONE, context, fixture, pass};
+use toolbay_conformance::{NONE, fixture, log_three_lines};
 
-fixture!("test_logging_tool", NONE, |_input| {
-    for line in [
-        "Tool execution started",
-        "Tool processing data",
-        "Tool execution completed",
-    ] {
-        context::log(context::Level::Info, line);
-        pass(50);
-    }
-    Ok(toolbay_sdk::Outcome::text("Logged three lines."))
-});
+fixture!("test_logging_tool", NONE, |_input| log_three_lines());

@@ -1,15 +1,5 @@
-//! Three lines of a log.
+//! Three lines of a log, for the protocol with sessions.
 
-use toolbay_conformance::{NONE, context, fixture, pass};
+use toolbay_conformance::{NONE, fixture, log_three_lines};
 
-fixture!("test_tool_with_logging", NONE, |_input| {
-    for line in [
-        "Tool execution started",
-        "Tool processing data",
-        "Tool execution completed",
-    ] {
-        context::log(context::Level::Info, line);
-        pass(50);
-    }
-    Ok(toolbay_sdk::Outcome::text("Logged three lines."))
-});
+fixture!("test_tool_with_logging", NONE, |_input| log_three_lines());

@@ -46,6 +46,19 @@ pub const DOT: &[u8] = &[
     0x44, 0xae, 0x42, 0x60, 0x82,
 ];
 
+/// Three lines of a log, as both protocols want to hear them, under two names.
+pub fn log_three_lines() -> Result {
+    for line in [
+        "Tool execution started",
+        "Tool processing data",
+        "Tool execution completed",
+    ] {
+        context::log(context::Level::Info, line);
+        pass(50);
+    }
+    Ok(Outcome::text("Logged three lines."))
+}
+
 /// A result of these blocks.
 pub fn outcome(content: Vec<Content>) -> Outcome {
     Outcome {
