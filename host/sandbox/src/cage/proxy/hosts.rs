@@ -4,6 +4,7 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
+use ipnet::IpNet;
 use thiserror::Error;
 
 /// A name or an address that was parsed. Nothing else is ever looked up or connected to.
@@ -24,15 +25,27 @@ impl fmt::Display for Host {
     }
 }
 
+/// Why a line of a list means nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{0}` is no host")]
-pub struct NoHost(String);
+pub enum NoHost {
+    #[error("`{0}` is no host")]
+    Name(String),
+    #[error(
+        "`{0}`: behind the `@` stands the network of a host that is not public, such as 10.1.0.0/16"
+    )]
+    Network(String),
+    #[error(
+        "`{0}`: this network has addresses that no command may reach: those by which machines \
+         find each other and clouds tell their secrets"
+    )]
+    Unreachable(String),
+}
 
 impl FromStr for Host {
     type Err = NoHost;
 
     fn from_str(text: &str) -> Result<Self, NoHost> {
-        let no_host = || NoHost(text.escape_debug().to_string());
+        let no_host = || NoHost::Name(text.escape_debug().to_string());
         if let Some(inside) = text.strip_prefix('[') {
             let inside = inside.strip_suffix(']').ok_or_else(no_host)?;
             let address: Ipv6Addr = inside.parse().map_err(|_| no_host())?;
@@ -60,12 +73,16 @@ impl FromStr for Host {
     }
 }
 
-/// One line of a list: `example.com`, `*.example.com`, either with `:PORT`.
+/// One line of a list: `example.com`, `*.example.com`, either with `:PORT`, and with `@NETWORK` if
+/// its addresses are not public.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Pattern {
     host: Host,
     with_all_below: bool,
     port: Option<u16>,
+    /// Where its addresses must lie; without it, anywhere in public. A name alone never leads
+    /// to private addresses: whoever owns the name could point it at a neighbour.
+    network: Option<IpNet>,
 }
 
 /// Ports that a line without one means.
@@ -75,20 +92,63 @@ impl FromStr for Pattern {
     type Err = NoHost;
 
     fn from_str(text: &str) -> Result<Self, NoHost> {
-        let (below, rest) = match text.strip_prefix("*.") {
-            Some(rest) => (true, rest),
-            None => (false, text),
+        let (named, network) = match text.rsplit_once('@') {
+            Some((named, network)) => (named, Some(parse_network(network, text)?)),
+            None => (text, None),
         };
-        let (host, port) = split_port(rest).ok_or_else(|| NoHost(text.to_owned()))?;
+        let (below, rest) = match named.strip_prefix("*.") {
+            Some(rest) => (true, rest),
+            None => (false, named),
+        };
+        let no_host = || NoHost::Name(text.escape_debug().to_string());
+        let (host, port) = split_port(rest).ok_or_else(no_host)?;
         Ok(Self {
             host: host.parse()?,
             with_all_below: below,
             port,
+            network,
         })
     }
 }
 
+/// What no line can name: nobody's addresses, a link's own with the services of clouds, groups,
+/// and another spelling of all of them.
+const UNREACHABLE: [&str; 7] = [
+    "0.0.0.0/8",
+    "169.254.0.0/16",
+    "224.0.0.0/3",
+    "::/128",
+    "::ffff:0:0/96",
+    "fe80::/10",
+    "ff00::/8",
+];
+
+fn parse_network(text: &str, line: &str) -> Result<IpNet, NoHost> {
+    let shown = || line.escape_debug().to_string();
+    let one = || text.parse::<IpAddr>().map(IpNet::from);
+    let network = text.parse::<IpNet>().or_else(|_| one());
+    let network = network.map_err(|_| NoHost::Network(shown()))?;
+    let touches = |closed: IpNet| closed.contains(&network) || network.contains(&closed);
+    // One that is no network touches everything.
+    match UNREACHABLE
+        .iter()
+        .any(|text| text.parse().map_or(true, touches))
+    {
+        true => Err(NoHost::Unreachable(shown())),
+        false => Ok(network),
+    }
+}
+
 impl Pattern {
+    /// Whether a request is what this line is about.
+    fn means(&self, host: &Host, port: u16) -> bool {
+        let port_fits = match self.port {
+            Some(allowed) => allowed == port,
+            None => USUAL_PORTS.contains(&port),
+        };
+        port_fits && self.covers(host)
+    }
+
     fn covers(&self, host: &Host) -> bool {
         match (&self.host, host) {
             (Host::Name(own), Host::Name(asked)) if self.with_all_below => asked
@@ -129,14 +189,25 @@ impl Hosts {
         let is_denied = self.deny.iter().any(|pattern| {
             pattern.covers(host) && pattern.port.is_none_or(|denied| denied == port)
         });
-        let is_allowed = self.allow.iter().any(|pattern| {
-            let port_fits = match pattern.port {
-                Some(allowed) => allowed == port,
-                None => USUAL_PORTS.contains(&port),
-            };
-            pattern.covers(host) && port_fits
-        });
+        let is_allowed = self.allow.iter().any(|pattern| pattern.means(host, port));
         is_allowed && !is_denied
+    }
+
+    /// Whether a host that is allowed may have this address. `is_public` says what a line
+    /// without a network lets through.
+    pub(crate) fn leads_to(
+        &self,
+        host: &Host,
+        port: u16,
+        address: IpAddr,
+        is_public: fn(IpAddr) -> bool,
+    ) -> bool {
+        let address = address.to_canonical();
+        let mut meant = self.allow.iter().filter(|one| one.means(host, port));
+        meant.any(|pattern| match pattern.network {
+            Some(network) => network.contains(&address),
+            None => is_public(address),
+        })
     }
 }
 
@@ -258,6 +329,59 @@ mod tests {
         }
         let nothing = Hosts::default();
         assert!(nothing.is_empty() && !nothing.allows(&"example.com".parse().unwrap(), 443));
+    }
+
+    #[test]
+    fn a_private_host_has_the_addresses_that_were_named_and_no_others() {
+        let hosts = Hosts::new(
+            [
+                "npm.corp@10.1.0.0/16",
+                "localhost:3000@127.0.0.1",
+                "six.corp@fd12::/64",
+                "a.com",
+            ],
+            [],
+        )
+        .unwrap();
+        for (host, port, address, expected) in [
+            ("npm.corp", 443, "10.1.2.3", true),
+            ("npm.corp", 443, "::ffff:10.1.2.3", true),
+            ("npm.corp", 443, "10.2.0.1", false),
+            ("npm.corp", 443, "127.0.0.1", false),
+            // Named as private, so the public is not meant.
+            ("npm.corp", 443, "8.8.8.8", false),
+            ("npm.corp", 22, "10.1.2.3", false),
+            ("localhost", 3000, "127.0.0.1", true),
+            ("localhost", 3000, "127.0.0.2", false),
+            ("localhost", 80, "127.0.0.1", false),
+            ("six.corp", 443, "fd12::7", true),
+            ("six.corp", 443, "fd13::7", false),
+            ("a.com", 443, "10.1.2.3", false),
+            ("a.com", 443, "8.8.8.8", true),
+            ("other.com", 443, "8.8.8.8", false),
+        ] {
+            let name = host.parse().unwrap();
+            let address = address.parse().unwrap();
+            let leads = hosts.leads_to(&name, port, address, is_public);
+            assert_eq!(leads, expected, "{host}:{port} at {address}");
+        }
+        for (line, problem) in [
+            ("a.com@", "behind the `@`"),
+            ("a.com@b", "behind the `@`"),
+            ("a.com@10.0.0.0/33", "behind the `@`"),
+            ("@10.0.0.0/8", "is no host"),
+            ("u@a.com@10.0.0.0/8", "is no host"),
+            ("a.com@0.0.0.0/0", "no command may reach"),
+            ("a.com@169.254.169.254", "no command may reach"),
+            ("a.com@169.254.0.0/17", "no command may reach"),
+            ("a.com@128.0.0.0/1", "no command may reach"),
+            ("a.com@::/0", "no command may reach"),
+            ("a.com@fe80::1", "no command may reach"),
+            ("a.com@::ffff:169.254.169.254", "no command may reach"),
+        ] {
+            let error = Hosts::new([line], []).unwrap_err().to_string();
+            assert!(error.contains(problem), "{line}: {error}");
+        }
     }
 
     #[test]

@@ -178,10 +178,10 @@ async fn connect(
             .map_err(|_| "502 Bad Gateway")?,
     };
     // One private address among public ones is somebody's trick.
-    if !addresses
-        .iter()
-        .all(|address| (world.may_use)(address.ip()))
-    {
+    if !addresses.iter().all(|address| {
+        let may_use = world.may_use;
+        hosts.leads_to(&request.host, request.port, address.ip(), may_use)
+    }) {
         return Err(REFUSED);
     }
     for address in addresses {
