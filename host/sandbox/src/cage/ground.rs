@@ -20,6 +20,9 @@ pub struct Paths {
     pub roots: Vec<PathBuf>,
     /// Further places to write to.
     pub write: Vec<PathBuf>,
+    /// Folders of the command's own, which nobody else uses: writable in every profile, and no
+    /// name is protected there.
+    pub own: Vec<PathBuf>,
     /// Places to read that would otherwise be covered by a private folder, such as `/tmp`.
     pub read: Vec<PathBuf>,
     /// Never to be changed, whether they exist or not.
@@ -55,6 +58,7 @@ const TOO_WIDE: [&str; 12] = [
 pub(crate) struct Ground {
     pub(crate) roots: Vec<PathBuf>,
     pub(crate) write: Vec<PathBuf>,
+    pub(crate) own: Vec<PathBuf>,
     pub(crate) read: Vec<PathBuf>,
     pub(crate) protect: Vec<PathBuf>,
     pub(crate) hidden: Vec<PathBuf>,
@@ -77,24 +81,20 @@ pub(crate) struct Found {
 
 impl Ground {
     pub(crate) fn new(paths: &Paths) -> Result<Self, PathError> {
-        let mut roots = paths
-            .roots
-            .iter()
-            .map(|path| writable(path))
-            .collect::<Result<Vec<_>, _>>()?;
-        if let Some(file) = roots.iter().find(|root| !root.is_dir()) {
+        // Outer ones first: inner ones are laid on top of them.
+        let writable = |list: &[PathBuf]| -> Result<Vec<PathBuf>, PathError> {
+            let real = list.iter().map(|path| writable(path));
+            let mut real = real.collect::<Result<Vec<_>, _>>()?;
+            real.sort();
+            real.dedup();
+            Ok(real)
+        };
+        let roots = writable(&paths.roots)?;
+        let own = writable(&paths.own)?;
+        if let Some(file) = roots.iter().chain(&own).find(|root| !root.is_dir()) {
             return Err(PathError::NoFolder(file.clone()));
         }
-        let mut write = paths
-            .write
-            .iter()
-            .map(|path| writable(path))
-            .collect::<Result<Vec<_>, _>>()?;
-        for list in [&mut roots, &mut write] {
-            // Outer ones first: inner ones are laid on top of them.
-            list.sort();
-            list.dedup();
-        }
+        let write = writable(&paths.write)?;
         let there = |mut list: Vec<PathBuf>| {
             list.retain(|path| path.symlink_metadata().is_ok());
             list
@@ -103,6 +103,7 @@ impl Ground {
             owner: roots.first().and_then(|root| other_owner(root)),
             roots,
             write,
+            own,
             read: there(all_real(&paths.read)?),
             protect: all_real(&paths.protect)?,
             hidden: there(all_real(&paths.deny_read)?),
@@ -179,6 +180,9 @@ impl Ground {
         let mut seen = 0;
         let mut open = self.writable();
         while let Some(folder) = open.pop() {
+            if self.own.contains(&folder) {
+                continue;
+            }
             // What we cannot list, a command with the same rights cannot list either.
             let entries = std::fs::read_dir(&folder).into_iter().flatten();
             for entry in entries.filter_map(Result::ok) {

@@ -25,7 +25,7 @@ pub(crate) struct Zone {
 pub(crate) enum ZoneKind {
     /// The user's: protected names hold.
     Shared,
-    /// Goes away with the command: anything goes.
+    /// The command's own, often gone with it: anything goes.
     Private,
 }
 

@@ -50,6 +50,7 @@ pub(crate) fn layout(
     let mut shown: Vec<PathBuf> = ground
         .writable()
         .iter()
+        .chain(&ground.own)
         .filter_map(|root| neighbourhood(root, &covered))
         .chain(ground.read.iter().filter(|path| is_covered(path)).cloned())
         .collect();
@@ -74,6 +75,9 @@ pub(crate) fn layout(
         let places = found.places.iter();
         steps.extend(places.map(|path| Step::ReadOnly(path.as_path().into())));
     }
+    // On top of what is protected around them.
+    let own = ground.own.iter();
+    steps.extend(own.map(|path| Step::Writable(path.as_path().into())));
     let hidden = ground.hidden.iter();
     steps.extend(hidden.map(|path| Step::Hidden(path.as_path().into())));
     Layout {
@@ -96,6 +100,7 @@ fn guard(
     let mut zones: Vec<Zone> = writable
         .iter()
         .map(|path| zone(path, ZoneKind::Shared))
+        .chain(ground.own.iter().map(|path| zone(path, ZoneKind::Private)))
         .collect();
     if walls != Walls::Kernel {
         let private = covered(ground);
@@ -139,7 +144,7 @@ fn neighbourhood(root: &Path, covered: &[PathBuf]) -> Option<PathBuf> {
 /// The folders that the cage has of its own. One that is, or is in, a root stays the host's.
 fn covered(ground: &Ground) -> Vec<PathBuf> {
     let is_root = |path: &Path| {
-        let mut roots = ground.roots.iter().chain(&ground.write);
+        let mut roots = ground.roots.iter().chain(&ground.write).chain(&ground.own);
         roots.any(|root| path.starts_with(root))
     };
     TEMPORARY

@@ -43,6 +43,50 @@ fn a_working_folder_widens_nothing() {
 }
 
 #[test]
+fn a_folder_of_its_own_can_hold_any_name_and_opens_nothing_else() {
+    everywhere("own", |world, kind| {
+        for inside in ["outside/own", "project/own", "home/own"] {
+            let own = world.path(inside);
+            fs::create_dir_all(&own).unwrap();
+            world.own(&own);
+            let place = own.to_str().unwrap();
+            // Protected with all that is around it, as the folder of all servers is.
+            let around = own.parent().unwrap().to_str().unwrap();
+            for options in [
+                vec!["--own", place],
+                vec!["--own", place, "--protect", around],
+            ] {
+                for profile in ["workspace", "read-only"] {
+                    let script = format!(
+                        "cd {place} && mkdir -p a/.git/hooks .vscode && echo x > a/.git/hooks/pre-commit \
+                         && echo x > .npmrc && mv a b && rm -r b .vscode .npmrc && echo {profile} > kept"
+                    );
+                    let output = world.caged(kind, profile, &options, &script);
+                    assert!(output.status.success(), "{kind} {inside}: {output:?}");
+                    let kept = fs::read_to_string(own.join("kept")).unwrap();
+                    assert_eq!(kept.trim(), profile);
+                    for script in [
+                        format!("echo x > {place}/../new"),
+                        format!("mv {place} {place}2"),
+                        format!("ln {place}/kept {place}/../kept"),
+                        "mkdir \"$PROJECT/.vscode\"".to_owned(),
+                    ] {
+                        // What lies in the project may change like the rest of it.
+                        let is_project = inside.starts_with("project") && profile == "workspace";
+                        if is_project && options.len() == 2 && script.contains(place) {
+                            continue;
+                        }
+                        let output = world.caged(kind, profile, &options, &script);
+                        assert!(!output.status.success(), "{kind} {inside}: {script}");
+                        assert_ne!(output.status.code(), Some(99), "{output:?}");
+                    }
+                }
+            }
+        }
+    });
+}
+
+#[test]
 fn a_protected_path_need_not_exist() {
     everywhere("protect", |world, kind| {
         let path = world.path("project/ci/keys/release");

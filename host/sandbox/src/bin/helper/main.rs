@@ -1,7 +1,7 @@
 //! The cage as a program of its own, for tests and benchmarks of this crate: it is its own
 //! helper, and runs one command with the exit code of that command.
 //!
-//! `toolbay-cage-helper KIND PROFILE [--root|--write|--read|--protect|--deny-read|--host DIR]…
+//! `toolbay-cage-helper KIND PROFILE [--root|--write|--own|--read|--protect|--deny-read|--host DIR]…
 //! [--home DIR] [--cwd DIR] [--time MS] [--memory BYTES] [--env K=V]… -- COMMAND…`, or `try NAME`: one call.
 #![allow(clippy::print_stderr)]
 
@@ -87,6 +87,7 @@ mod linux {
             match option.as_str() {
                 "--root" => paths.roots.push(value.into()),
                 "--write" => paths.write.push(value.into()),
+                "--own" => paths.own.push(value.into()),
                 "--read" => paths.read.push(value.into()),
                 "--protect" => paths.protect.push(value.into()),
                 "--deny-read" => paths.deny_read.push(value.into()),
