@@ -154,6 +154,21 @@ impl Managed {
         Err(Refusal::Host(format!("`{host}`")))
     }
 
+    /// The same for a line of a list of hosts: `*.` before it, `:PORT` and `@NETWORK` behind it. One
+    /// with everything below a host needs everything below it.
+    pub fn permits_host_line(&self, line: &str) -> Result<(), Refusal> {
+        let host = line.split_once('@').map_or(line, |(host, _)| host);
+        let is_port = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        let host = match host.rsplit_once(':') {
+            Some((host, port)) if is_port(port) => host,
+            _ => host,
+        };
+        match host.strip_prefix("*.") {
+            Some(rest) => self.permits_host(&format!("any.{rest}")),
+            None => self.permits_host(host),
+        }
+    }
+
     /// The same for an address; one that cannot be read leads nowhere good.
     pub fn permits_url(&self, url: &str) -> Result<(), Refusal> {
         if self.allowed_hosts.is_none() {

@@ -68,6 +68,10 @@ pub struct McpAdd {
     /// A host that its process may reach
     #[arg(long = "allow-host", value_name = "HOST")]
     pub allow_hosts: Vec<String>,
+    /// A host from which `npx`, `uvx` and the like may fetch it. That happens once, in a cage that
+    /// does not see this project; the server then runs without that host
+    #[arg(long = "fetch-from", value_name = "HOST")]
+    pub fetch_from: Vec<String>,
     /// A folder that its process may read although it lies in a folder for temporary files
     #[arg(long = "allow-read", value_name = "DIR")]
     pub allow_read: Vec<String>,

@@ -184,11 +184,10 @@ impl Inventory {
 fn permitted(config: &ServerConfig, managed: &Managed) -> Result<(), String> {
     let place = match &config.link {
         LinkConfig::Stdio(stdio) => {
-            for host in &stdio.sandbox.allowed_hosts {
-                let host = host.strip_prefix("*.").unwrap_or(host);
-                let host = host.rsplit_once(':').map_or(host, |(host, _)| host);
+            let sandbox = &stdio.sandbox;
+            for host in sandbox.allowed_hosts.iter().chain(&sandbox.fetch_from) {
                 managed
-                    .permits_host(host)
+                    .permits_host_line(host)
                     .map_err(|error| error.to_string())?;
             }
             (Some(config.link.place()), None)

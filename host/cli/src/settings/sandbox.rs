@@ -98,11 +98,7 @@ impl Settings {
 
     /// A host that the owner of the machine has not on its list stays out of reach.
     fn allow_host(&mut self, host: String) {
-        let probe = match host.strip_prefix("*.") {
-            Some(rest) => format!("any.{rest}"),
-            None => host.clone(),
-        };
-        match self.managed.permits_host(&probe) {
+        match self.managed.permits_host_line(&host) {
             Ok(()) => self.sandbox.allowed_hosts.push(host),
             Err(refusal) => {
                 let file = self.sources.last().map(|file| file.display().to_string());

@@ -152,6 +152,9 @@ pub struct RawServerSandbox {
     pub allow_read: Vec<String>,
     /// Hosts that it may reach.
     pub allowed_hosts: Vec<String>,
+    /// Hosts from which a package runner may fetch it, in a cage without the project. It then
+    /// runs without them.
+    pub fetch_from: Vec<String>,
     /// Names of variables that it sees beside the harmless ones.
     pub env: Vec<String>,
     /// It may commit, branch and the like.
@@ -227,6 +230,7 @@ pub struct ServerSandbox {
     pub roots: Option<Vec<PathBuf>>,
     pub allow_read: Vec<PathBuf>,
     pub allowed_hosts: Vec<String>,
+    pub fetch_from: Vec<String>,
     pub env: Vec<String>,
     pub git_writes: bool,
 }

@@ -84,6 +84,27 @@ fn hosts_must_be_readable_to_be_permitted() {
 }
 
 #[test]
+fn a_line_of_hosts_needs_all_that_it_means() {
+    let managed = parse(r#"{"allowedHosts": ["a.example", "*.b.example"]}"#);
+    for (line, wanted) in [
+        ("a.example", true),
+        ("A.example:8443", true),
+        ("a.example@10.0.0.0/8", true),
+        ("a.example:443@10.0.0.0/8", true),
+        ("*.a.example", false),
+        ("*.b.example", true),
+        ("*.c.b.example:80", true),
+        ("x.b.example", true),
+        ("other.example@10.0.0.0/8", false),
+        ("other.example@a.example", false),
+        ("[::1]:80", false),
+        ("", false),
+    ] {
+        assert_eq!(managed.permits_host_line(line).is_ok(), wanted, "{line}");
+    }
+}
+
+#[test]
 fn servers_are_meant_by_name_or_by_what_they_are() {
     let managed = |allowed: Option<&[&str]>, denied: &[&str]| Managed {
         allowed_mcp_servers: allowed.map(|list| list.iter().map(|one| (*one).into()).collect()),

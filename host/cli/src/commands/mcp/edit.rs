@@ -172,6 +172,7 @@ fn sandbox(wanted: &McpAdd) -> Map<String, Value> {
         ("roots", &wanted.roots),
         ("allowRead", &wanted.allow_read),
         ("allowedHosts", &wanted.allow_hosts),
+        ("fetchFrom", &wanted.fetch_from),
     ];
     let given = lists.into_iter().filter(|(_, list)| !list.is_empty());
     given

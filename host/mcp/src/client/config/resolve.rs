@@ -158,6 +158,7 @@ impl Resolving<'_> {
                 },
                 allow_read: self.paths("sandbox.allowRead", &sandbox.allow_read)?,
                 allowed_hosts: sandbox.allowed_hosts.clone(),
+                fetch_from: sandbox.fetch_from.clone(),
                 env: sandbox.env.clone(),
                 git_writes: sandbox.git_writes,
             },
