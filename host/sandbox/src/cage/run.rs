@@ -280,7 +280,9 @@ impl Running {
                         }
                         Word::End => {
                             is_open = false;
-                            drop(proxy.take());
+                            let proxy = proxy.take();
+                            let refused = proxy.as_ref().map(Proxy::refused);
+                            end.refused.extend(refused.into_iter().flatten());
                         }
                     }
                     None

@@ -12,7 +12,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy, copy_bidirectional};
@@ -66,25 +66,55 @@ pub(crate) fn variables() -> Vec<(&'static str, String)> {
     all
 }
 
+/// How many refusals are kept: the first ones say what there is to know.
+const MOST_REFUSED: usize = 32;
+
+/// What was refused, each once.
+#[derive(Debug, Clone, Default)]
+struct Refused(Arc<Mutex<Vec<String>>>);
+
+impl Refused {
+    fn note(&self, what: String) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.len() < MOST_REFUSED && !all.contains(&what) {
+            all.push(what);
+        }
+    }
+}
+
 /// A proxy that runs until it is dropped.
-pub(crate) struct Proxy(JoinHandle<()>);
+pub(crate) struct Proxy {
+    task: JoinHandle<()>,
+    refused: Refused,
+}
 
 impl Proxy {
     pub(crate) fn start(listener: OwnedFd, hosts: Hosts) -> io::Result<Self> {
         let listener = std::net::TcpListener::from(listener);
         listener.set_nonblocking(true)?;
         let listener = TcpListener::from_std(listener)?;
-        Ok(Self(tokio::spawn(serve(listener, Arc::new(hosts), REAL))))
+        let refused = Refused::default();
+        let serving = serve(listener, Arc::new(hosts), REAL, refused.clone());
+        Ok(Self {
+            task: tokio::spawn(serving),
+            refused,
+        })
+    }
+
+    /// What it would not connect to so far.
+    pub(crate) fn refused(&self) -> Vec<String> {
+        let all = self.refused.0.lock();
+        all.unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
 impl Drop for Proxy {
     fn drop(&mut self) {
-        self.0.abort();
+        self.task.abort();
     }
 }
 
-async fn serve(listener: TcpListener, hosts: Arc<Hosts>, world: World) {
+async fn serve(listener: TcpListener, hosts: Arc<Hosts>, world: World, refused: Refused) {
     // Dropped with this future, and with it every connection.
     let mut open = JoinSet::new();
     loop {
@@ -95,9 +125,10 @@ async fn serve(listener: TcpListener, hosts: Arc<Hosts>, world: World) {
         match listener.accept().await {
             Ok((client, _)) => {
                 let (hosts, world) = (hosts.clone(), world.clone());
+                let refused = refused.clone();
                 open.spawn(async move {
                     let mut client = client;
-                    if let Err(status) = answer(&mut client, &hosts, &world).await {
+                    if let Err(status) = answer(&mut client, &hosts, &world, &refused).await {
                         let text = format!(
                             "HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
                         );
@@ -112,12 +143,17 @@ async fn serve(listener: TcpListener, hosts: Arc<Hosts>, world: World) {
 }
 
 /// Serves one connection. An error is a status that the client has not been told yet.
-async fn answer(client: &mut TcpStream, hosts: &Hosts, world: &World) -> Result<(), &'static str> {
+async fn answer(
+    client: &mut TcpStream,
+    hosts: &Hosts,
+    world: &World,
+    refused: &Refused,
+) -> Result<(), &'static str> {
     let (head, early) = timeout(PATIENCE, read_head(client))
         .await
         .map_err(|_| "408 Request Timeout")??;
     let request = parse(&head)?;
-    let mut server = connect(&request, hosts, world).await?;
+    let mut server = connect(&request, hosts, world, refused).await?;
     // From here on errors are the connection's own; both ends see them.
     match request.form {
         Form::Tunnel => {
@@ -165,9 +201,12 @@ async fn connect(
     request: &Request,
     hosts: &Hosts,
     world: &World,
+    refused: &Refused,
 ) -> Result<TcpStream, &'static str> {
     const REFUSED: &str = "403 Forbidden";
+    let asked = format!("{}:{}", request.host, request.port);
     if !hosts.allows(&request.host, request.port) {
+        refused.note(format!("{asked} is not among the hosts that it may reach"));
         return Err(REFUSED);
     }
     let addresses = match &request.host {
@@ -178,10 +217,17 @@ async fn connect(
             .map_err(|_| "502 Bad Gateway")?,
     };
     // One private address among public ones is somebody's trick.
-    if !addresses.iter().all(|address| {
+    let leads_astray = |address: &&SocketAddr| {
         let may_use = world.may_use;
-        hosts.leads_to(&request.host, request.port, address.ip(), may_use)
-    }) {
+        !hosts.leads_to(&request.host, request.port, address.ip(), may_use)
+    };
+    if let Some(address) = addresses.iter().find(leads_astray) {
+        let address = address.ip();
+        refused.note(format!(
+            "{asked} has the address {address}, which is not public or not in its network; a list \
+             can name it with its network, as in `{}@{address}`",
+            request.host
+        ));
         return Err(REFUSED);
     }
     for address in addresses {

@@ -24,10 +24,19 @@ async fn echo() -> u16 {
 }
 
 async fn ask(world: World, allow: &str, request: &str) -> String {
+    told(world, allow, request).await.0
+}
+
+/// What the client was told, and what was noted as refused.
+async fn told(world: World, allow: &str, request: &str) -> (String, Vec<String>) {
     let hosts = Hosts::new([allow], ["denied.example"]).unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let serving = tokio::spawn(serve(listener, Arc::new(hosts), world));
+    let refused = Refused::default();
+    let proxy = Proxy {
+        task: tokio::spawn(serve(listener, Arc::new(hosts), world, refused.clone())),
+        refused,
+    };
     let mut client = TcpStream::connect(address).await.unwrap();
     client.write_all(request.as_bytes()).await.unwrap();
     client.shutdown().await.unwrap();
@@ -38,8 +47,7 @@ async fn ask(world: World, allow: &str, request: &str) -> String {
         .await
         .is_ok_and(|count| count > 0)
     {}
-    serving.abort();
-    String::from_utf8(said).unwrap()
+    (String::from_utf8(said).unwrap(), proxy.refused())
 }
 
 #[tokio::test]
@@ -69,8 +77,12 @@ async fn other_hosts_are_refused() {
         "GET http://bad.example/ HTTP/1.1\r\n\r\n",
         "GET http://good.example.bad.example/ HTTP/1.1\r\n\r\n",
     ] {
-        let said = ask(PLAYGROUND, "good.example", request).await;
+        let (said, refused) = told(PLAYGROUND, "good.example", request).await;
         assert!(said.starts_with("HTTP/1.1 403"), "{request}: {said}");
+        let [refused] = refused.as_slice() else {
+            panic!("{request}: {refused:?}");
+        };
+        assert!(refused.ends_with("is not among the hosts that it may reach"));
     }
 }
 
@@ -82,7 +94,14 @@ async fn an_allowed_name_does_not_lead_to_a_private_address() {
     };
     let port = echo().await;
     let tunnel = format!("CONNECT good.example:{port} HTTP/1.1\r\n\r\n");
-    let said = ask(world, &format!("good.example:{port}"), &tunnel).await;
+    let allow = format!("good.example:{port}");
+    let (said, refused) = told(world.clone(), &allow, &tunnel).await;
+    assert!(said.starts_with("HTTP/1.1 403"), "{said}");
+    assert!(refused[0].contains("127.0.0.1, which is not public"));
+    assert!(refused[0].contains("`good.example@127.0.0.1`"));
+    let said = ask(world.clone(), &format!("{allow}@127.0.0.1"), &tunnel).await;
+    assert!(said.starts_with("HTTP/1.1 200"), "{said}");
+    let said = ask(world, &format!("{allow}@10.0.0.0/8"), &tunnel).await;
     assert!(said.starts_with("HTTP/1.1 403"), "{said}");
     let literal = format!("CONNECT 127.0.0.1:{port} HTTP/1.1\r\n\r\n");
     let said = ask(REAL, &format!("127.0.0.1:{port}"), &literal).await;
