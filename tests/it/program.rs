@@ -84,6 +84,11 @@ impl Project {
         self.place("cache").join("toolbay/compiled")
     }
 
+    /// Where the program keeps what servers have fetched.
+    pub fn data(&self) -> PathBuf {
+        self.home.path().join(".local/share/toolbay")
+    }
+
     /// Where the program keeps a session.
     pub fn session(&self, name: &str) -> PathBuf {
         let sessions = self.place("state").join("toolbay/sessions");

@@ -217,6 +217,9 @@ pub enum McpCommand {
     List,
     /// Connect one server and show its tools
     Get { name: String },
+    /// Fetch a server anew that a package runner brings, such as npx or uvx; without this it stays
+    /// what it was when it was first fetched
+    Fetch { name: String },
     /// Log in to a server behind an address, in a browser
     Login(McpLogin),
     /// Forget a login, and tell the server's authorisation server

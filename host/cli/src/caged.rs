@@ -111,7 +111,8 @@ impl Caged {
         self.enclosure
             .get_or_try_init(|| async {
                 let setting = self.setting.clone();
-                let built = tokio::task::spawn_blocking(move || enclose(&setting)).await;
+                let built =
+                    tokio::task::spawn_blocking(move || enclose(&setting, Extra::default())).await;
                 let built = built.map_err(|error| HostFailure::Failed(error.to_string()))?;
                 built.map_err(HostFailure::Unavailable)
             })
@@ -320,9 +321,19 @@ impl Shell for Caged {
     }
 }
 
+/// What a cage has beside what all cages of a session have.
+#[derive(Debug, Default)]
+pub(crate) struct Extra {
+    /// Folders of the command's own.
+    pub(crate) own: Vec<PathBuf>,
+    /// Closed to writing, but for those.
+    pub(crate) protect: Vec<PathBuf>,
+    pub(crate) deny_read: Vec<PathBuf>,
+}
+
 /// Finds the strongest cage of this machine, and fixes the paths of the session. The error says
 /// why there is none.
-pub(crate) fn enclose(setting: &CageSetting) -> Result<Enclosure, String> {
+pub(crate) fn enclose(setting: &CageSetting, extra: Extra) -> Result<Enclosure, String> {
     let sandbox = &setting.sandbox;
     let demands = Demands {
         least: match sandbox.degraded_will_do {
@@ -341,13 +352,15 @@ pub(crate) fn enclose(setting: &CageSetting) -> Result<Enclosure, String> {
     let mut deny_read = cage::secrets(setting.home.as_deref());
     deny_read.extend(sandbox.deny_read.iter().cloned());
     deny_read.extend(setting.own.iter().cloned());
-    let mut protect = Vec::new();
+    deny_read.extend(extra.deny_read);
+    let mut protect = extra.protect;
     if let Some(home) = &setting.home {
         protect.extend(cage::home_controls(home));
     }
     let paths = Paths {
         roots: setting.roots.clone(),
         write: sandbox.allow_write.clone(),
+        own: extra.own,
         read: sandbox.allow_read.clone(),
         protect,
         deny_read,

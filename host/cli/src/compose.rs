@@ -22,7 +22,7 @@ use crate::caged::{CageSetting, Caged, TaskTable};
 use crate::classifier::Described;
 use crate::places::{Places, hook_environment, user_name, variables};
 use crate::servers::inventory::Sources;
-use crate::servers::{self, CagedServers, Connect, Inventory, ToolMemory};
+use crate::servers::{self, CagedServers, Connect, Inventory, Packages, ToolMemory};
 use crate::settings::{CommandLine, FileKeeper, Origins, Say, Settings, Stamps, own_files};
 
 pub use tools::open_tools;
@@ -195,7 +195,11 @@ impl Bay {
         let cage_setting = CageSetting {
             roots: roots.clone(),
             home: places.home.clone(),
-            own: vec![places.state.clone(), places.cache.clone()],
+            own: vec![
+                places.state.clone(),
+                places.cache.clone(),
+                places.data.clone(),
+            ],
             helper: Helper::ThisProgram,
             sandbox: settings.sandbox.clone(),
             move_after: settings.sandbox.patience().filter(|_| wishes.goes_on),
@@ -215,7 +219,11 @@ impl Bay {
         let servers = Servers::new(
             inventory.configs,
             Surroundings {
-                launcher: Arc::new(CagedServers::new(cage_setting.clone(), cwd.clone())),
+                launcher: Arc::new(CagedServers::new(
+                    cage_setting.clone(),
+                    cwd.clone(),
+                    Packages::new(places.packages()),
+                )),
                 memory: Arc::new(ToolMemory::new(&places.state)),
                 asker: Some(Arc::new(AskPerson::new(
                     wishes.approver.clone(),

@@ -12,6 +12,8 @@ pub struct Places {
     pub home: Option<PathBuf>,
     pub cache: PathBuf,
     pub state: PathBuf,
+    /// What MCP servers have fetched and keep.
+    pub data: PathBuf,
     /// The settings of the machine's owner.
     pub managed: PathBuf,
 }
@@ -20,7 +22,7 @@ pub struct Places {
 const MANAGED: &str = "/etc/toolbay/managed-settings.json";
 
 impl Places {
-    /// Reads `HOME`, `XDG_CACHE_HOME`, `XDG_STATE_HOME`.
+    /// Reads `HOME`, `XDG_CACHE_HOME`, `XDG_STATE_HOME`, `XDG_DATA_HOME`.
     pub fn from_environment() -> anyhow::Result<Self> {
         let folder = |name: &str| {
             std::env::var_os(name)
@@ -42,6 +44,10 @@ impl Places {
             .or_else(|| below_home(".local/state"))
             .ok_or_else(|| missing("XDG_STATE_HOME"))?
             .join("toolbay");
+        let data = folder("XDG_DATA_HOME")
+            .or_else(|| below_home(".local/share"))
+            .ok_or_else(|| missing("XDG_DATA_HOME"))?
+            .join("toolbay");
         // Another file can only stand in for one that is not there: whoever sets variables must
         // not get around the owner.
         let system = PathBuf::from(MANAGED);
@@ -55,6 +61,7 @@ impl Places {
             home,
             cache,
             state,
+            data,
             managed,
         })
     }
@@ -68,6 +75,11 @@ impl Places {
     /// The folder of the audit log. It is in the state folder, which no tool may even read.
     pub fn audit_log(&self) -> PathBuf {
         self.state.join("audit")
+    }
+
+    /// Where package runners put the servers that they fetch.
+    pub fn packages(&self) -> PathBuf {
+        self.data.join("servers")
     }
 
     /// The key of the audit log. Beside its folder, so that a copy of the log has no key.

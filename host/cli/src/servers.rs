@@ -1,6 +1,7 @@
 //! MCP servers of a session: who says that there are any, how they are started, and what is
 //! remembered about their tools.
 
+pub mod fetched;
 pub mod inventory;
 pub mod launcher;
 pub mod memory;
@@ -15,6 +16,7 @@ use toolbay_mcp::ToolName;
 use toolbay_mcp::client::auth::Environment;
 use toolbay_mcp::client::{Keyring, Servers, Status};
 
+pub use fetched::Packages;
 pub use inventory::{Declared, Inventory};
 pub use launcher::CagedServers;
 pub use memory::ToolMemory;

@@ -394,7 +394,11 @@ fn scope_of(source: Source) -> Scope {
 pub fn own_files(places: &Places) -> Closed {
     Closed {
         unreadable: vec![places.state.clone()],
-        unwritable: vec![places.cache.clone(), places.managed_folder()],
+        unwritable: vec![
+            places.cache.clone(),
+            places.data.clone(),
+            places.managed_folder(),
+        ],
         unwritable_names: vec![".toolbay".into()],
         readable: Vec::new(),
         only: None,

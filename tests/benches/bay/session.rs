@@ -44,6 +44,7 @@ impl Bench {
         let places = Places {
             cache: home.join("cache"),
             state: home.join("state"),
+            data: home.join("data"),
             managed: home.join("managed-settings.json"),
             home: Some(home),
         };

@@ -17,6 +17,7 @@ pub(super) async fn run(common: Common, command: McpCommand) -> anyhow::Result<E
         McpCommand::Remove { name, scope } => edit::remove(&common, &name, scope),
         McpCommand::List => look::list(common).await,
         McpCommand::Get { name } => look::get(common, &name).await,
+        McpCommand::Fetch { name } => look::fetch(common, &name).await,
         McpCommand::Login(how) => login::login(&common, how).await,
         McpCommand::Logout { name } => login::logout(&common, &name).await,
         McpCommand::Approve { name, yes } => edit::approve(&common, &name, yes),

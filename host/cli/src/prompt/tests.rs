@@ -37,6 +37,7 @@ fn saved() -> SavedIn {
         home: Some("/home/me".into()),
         cache: "/c".into(),
         state: "/s".into(),
+        data: "/d".into(),
     };
     SavedIn::of(Path::new("/p"), &places)
 }

@@ -231,6 +231,7 @@ mod tests {
                 home: Some(root.join("home")),
                 cache: root.join("cache"),
                 state: root.join("state"),
+                data: root.join("data"),
                 managed: root.join("managed.json"),
             },
             given: CommandLine::default(),

@@ -38,6 +38,7 @@ impl Room {
                 home: Some(root.join("home")),
                 cache: root.join("cache"),
                 state: root.join("state"),
+                data: root.join("data"),
                 managed: root.join("etc/managed-settings.json"),
             },
             given: self.given.clone(),

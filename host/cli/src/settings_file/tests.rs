@@ -189,6 +189,7 @@ fn files_and_folders_are_made_for_those_who_may_read_them() {
             home: Some(root.clone()),
             cache: root.clone(),
             state: root.clone(),
+            data: root.clone(),
         };
         let file = settings_file_of(scope, &root, &places).unwrap();
         assert_eq!(file, root.join(".toolbay").join(name));
@@ -225,6 +226,7 @@ fn files_and_folders_are_made_for_those_who_may_read_them() {
         home: None,
         cache: "/".into(),
         state: "/".into(),
+        data: "/".into(),
     };
     let of = |scope| settings_file_of(scope, Path::new("/p"), &places);
     assert_eq!((of(RuleScope::Session), of(RuleScope::User)), (None, None));

@@ -119,6 +119,11 @@ impl Servers {
             .collect()
     }
 
+    /// What was said about a server.
+    pub fn config(&self, name: &str) -> Option<&ServerConfig> {
+        self.named(name).map(|remote| &*remote.config)
+    }
+
     pub fn statuses(&self) -> Vec<Status> {
         self.remotes.iter().map(|remote| remote.status()).collect()
     }

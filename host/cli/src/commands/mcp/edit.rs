@@ -6,13 +6,14 @@ use std::process::ExitCode;
 use anyhow::{Context, bail, ensure};
 use serde_json::{Map, Value, json};
 use toolbay_dispatch::RuleScope;
-use toolbay_mcp::client::config::{RawServer, Scope};
+use toolbay_mcp::client::config::{LinkConfig, RawServer, Scope};
 
 use crate::args::{Common, McpAdd, ServerKind, ServerScope};
 use crate::commands::trust::agrees;
 use crate::commands::{CALL_FAILED, print_json, print_line};
 use crate::compose::working_directory;
 use crate::places::{self, Places};
+use crate::servers::Packages;
 use crate::servers::inventory::{PROJECT_FILE, entry_key, entry_text};
 use crate::settings::read_text;
 use crate::settings_file::{Change, add_server, remove_server, settings_file_of};
@@ -215,6 +216,7 @@ pub(super) fn remove(
             Err(error) => return Err(error),
         };
         if let Some(change) = remove_server(target.rule_scope, &target.file, name)? {
+            forget_package(&change, name, &cwd, &places);
             target.trust(&change, name, &places)?;
             files.push(target.file.display().to_string());
         }
@@ -232,6 +234,21 @@ pub(super) fn remove(
         ))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What was fetched of a server goes with it. Another entry of the same command fetches it again.
+fn forget_package(change: &Change, name: &str, cwd: &Path, places: &Places) {
+    let entry = change.before.as_deref();
+    let entry = entry.and_then(|text| entry_text(text, name));
+    let raw: Option<RawServer> = entry.and_then(|text| serde_json::from_str(&text).ok());
+    let variable = |name: &str| Some(places::variable(name)?.to_string_lossy().into_owned());
+    let config = raw.and_then(|raw| raw.resolve(name, Scope::Local, "", cwd, &variable).ok());
+    if let Some(LinkConfig::Stdio(stdio)) = config.map(|config| config.link)
+        && let Some(package) = Packages::new(places.packages()).of(&stdio)
+    {
+        // It takes room and does no harm.
+        let _ = package.forget();
+    }
 }
 
 pub(super) fn approve(common: &Common, name: &str, yes: bool) -> anyhow::Result<ExitCode> {

@@ -5,13 +5,14 @@ use std::process::ExitCode;
 use anyhow::bail;
 use serde_json::{Value, json};
 use toolbay_contract::Origin;
+use toolbay_mcp::client::config::LinkConfig;
 use toolbay_mcp::client::{State, Status};
 
 use crate::args::Common;
 use crate::commands::{CALL_FAILED, open_to_look, print_json, print_line, tell_problems};
 use crate::compose::{Bay, origins, working_directory};
 use crate::places::Places;
-use crate::servers::{Connect, remote_list};
+use crate::servers::{Connect, Packages, remote_list};
 use crate::style::Style;
 use crate::view::harmless;
 
@@ -79,9 +80,34 @@ fn line(status: &Status, style: Style) -> String {
     line
 }
 
+/// Throws away what was fetched of a server, and connects it, which fetches it.
+pub(super) async fn fetch(common: Common, name: &str) -> anyhow::Result<ExitCode> {
+    let packages = Packages::new(Places::from_environment()?.packages());
+    let bay = open_to_look(common.clone(), Connect::OnDemand).await?;
+    let config = bay.servers.config(name);
+    let package = config.and_then(|config| match &config.link {
+        LinkConfig::Stdio(stdio) => packages.of(stdio),
+        _ => None,
+    });
+    if let Some(package) = package {
+        package.forget()?;
+    } else if bay.servers.config(name).is_some() {
+        bail!(
+            "the MCP server `{name}` is not fetched from anywhere; `sandbox.fetchFrom` names the \
+             hosts that a package runner may fetch it from"
+        );
+    }
+    show(bay, common.json, name).await
+}
+
 pub(super) async fn get(common: Common, name: &str) -> anyhow::Result<ExitCode> {
     let json = common.json;
     let bay = open_to_look(common, Connect::OnDemand).await?;
+    show(bay, json, name).await
+}
+
+/// Connects a server and shows it.
+async fn show(bay: Bay, json: bool, name: &str) -> anyhow::Result<ExitCode> {
     // Its state says how that went.
     let _ = bay.servers.connect(name).await;
     let statuses = statuses(&bay);

@@ -24,6 +24,7 @@ impl World {
             home: Some(at("home")),
             cache: at("cache"),
             state: at("state"),
+            data: at("data"),
             managed: at("etc/managed-settings.json"),
         }
     }
