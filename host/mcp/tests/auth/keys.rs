@@ -7,7 +7,7 @@ use crate::realm::{Realm, call, connect};
 use crate::web::Reply;
 
 /// Makes the stored access token look as if it ended long ago.
-fn age(realm: &Realm) {
+pub fn age(realm: &Realm) {
     use std::os::unix::fs::PermissionsExt;
     let mut shelf: serde_json::Value = serde_json::from_str(&realm.stored()).unwrap();
     for entry in shelf["servers"].as_object_mut().unwrap().values_mut() {
@@ -18,7 +18,7 @@ fn age(realm: &Realm) {
     std::fs::set_permissions(realm.store.path(), bits).unwrap();
 }
 
-fn renewals(realm: &Realm) -> usize {
+pub fn renewals(realm: &Realm) -> usize {
     let seen = realm.web.seen("/token");
     seen.iter()
         .filter(|seen| seen.form()["grant_type"] == "refresh_token")
@@ -126,6 +126,71 @@ async fn an_authorisation_server_that_is_down_costs_no_login() {
         realm.knobs().renewal = None;
         assert!(realm.keys().current().await.unwrap().is_some());
     }
+}
+
+#[tokio::test]
+async fn a_renewal_that_is_refused_for_good_needs_a_login_and_says_why() {
+    for code in [
+        "invalid_scope",
+        "unauthorized_client",
+        "invalid_client",
+        "unsupported_grant_type",
+    ] {
+        let realm = Realm::start().await;
+        realm.login().await.unwrap();
+        age(&realm);
+        let keys = realm.keys();
+        let body = json!({ "error": code, "error_description": "SECRET-refresh-1 is no good" });
+        realm.knobs().renewal = Some(Reply::json(400, &body));
+        let error = connect(&keys).await.map(drop).unwrap_err();
+        let need = keys.need().expect(&error).to_string();
+        assert!(
+            need.contains("a login is needed") && need.contains(code),
+            "{need}"
+        );
+        assert!(!need.contains("SECRET"), "{need}");
+        // Another program sees it as well, and asks nobody.
+        let status = auth::status(&realm.store, &realm.server).await.unwrap();
+        assert!(matches!(status, Status::Needs(_)), "{status:?}");
+        // Whoever mends the client at the authorisation server has lost nothing.
+        assert!(realm.stored().contains("SECRET-refresh-"));
+        assert_eq!(renewals(&realm), 1);
+        assert!(keys.current().await.unwrap_err().needs_login());
+        assert_eq!(renewals(&realm), 1, "it was just asked");
+        realm.knobs().renewal = None;
+        assert!(realm.keys().current().await.unwrap().is_some());
+        // And a login helps those who waited.
+        age(&realm);
+        realm.login().await.unwrap();
+        call(&connect(&keys).await.unwrap()).await.unwrap();
+        assert_eq!(keys.need(), None);
+    }
+}
+
+#[tokio::test]
+async fn a_renewal_that_failed_is_not_tried_with_every_request() {
+    let realm = Realm::start().await;
+    realm.login().await.unwrap();
+    age(&realm);
+    let keys = realm.keys();
+    for reply in [
+        Reply::status(503),
+        Reply::status(429).with("retry-after", "30"),
+    ] {
+        realm.knobs().renewal = Some(reply);
+        let keys = realm.keys();
+        let before = renewals(&realm);
+        for _ in 0..20 {
+            let error = keys.current().await.unwrap_err();
+            assert!(!error.needs_login(), "{error}");
+        }
+        assert_eq!(renewals(&realm), before + 1);
+        let error = keys.current().await.unwrap_err().to_string();
+        assert!(error.contains("the next attempt is"), "{error}");
+        assert_eq!(keys.need(), None);
+    }
+    realm.knobs().renewal = None;
+    assert!(keys.current().await.unwrap().is_some());
 }
 
 #[tokio::test]

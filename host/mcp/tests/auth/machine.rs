@@ -3,7 +3,9 @@
 use serde_json::json;
 use toolbay_mcp::client::auth::{self, AuthError, Identity, LoginOptions, Secret};
 
+use crate::keys::age;
 use crate::realm::{Realm, call, connect};
+use crate::web::Reply;
 
 fn account() -> LoginOptions {
     LoginOptions {
@@ -33,6 +35,28 @@ async fn a_program_logs_in_with_its_secret_and_again_when_the_token_ends() {
         assert_eq!(asked.form()["resource"], realm.server.url().as_str());
     }
     assert!(realm.web.seen("/authorize").is_empty());
+}
+
+#[tokio::test]
+async fn a_program_whose_secret_is_no_longer_good_needs_another_login() {
+    let realm = Realm::start().await;
+    let login = auth::login_as_client(&realm.store, &realm.server, &account()).await;
+    login.unwrap();
+    for (status, body, is_final) in [
+        (401, json!({ "error": "invalid_client" }), true),
+        (503, json!({ "error": "temporarily_unavailable" }), false),
+        (503, json!({}), false),
+    ] {
+        realm.knobs().valid.clear();
+        age(&realm);
+        realm.knobs().renewal = Some(Reply::json(status, &body));
+        let keys = realm.keys();
+        let error = keys.current().await.unwrap_err();
+        assert_eq!(error.needs_login(), is_final, "{body}: {error}");
+        assert_eq!(keys.need().is_some(), is_final, "{body}");
+        realm.knobs().renewal = None;
+        assert!(realm.keys().current().await.unwrap().is_some());
+    }
 }
 
 #[tokio::test]

@@ -14,6 +14,9 @@ mod login;
 /// Using, renewing and ending a login.
 mod keys;
 
+/// Several programs at once, and one that is killed.
+mod processes;
+
 /// A server of the bridge that wants to know who asks.
 mod bridge;
 

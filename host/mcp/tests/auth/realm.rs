@@ -30,7 +30,7 @@ pub struct Knobs {
     /// Put over the answer to a token request.
     pub token: Value,
     pub lifetime: u64,
-    /// The answer to a renewal, if it is not new tokens.
+    /// The answer to a renewal, or to a program on its own account, if it is not new tokens.
     pub renewal: Option<Reply>,
     /// What a call of a tool needs.
     pub scope: &'static str,
@@ -269,6 +269,9 @@ impl Knobs {
                 // Each does once: a second use is what a thief would do.
                 self.renewable.remove(at);
                 form.get("scope").cloned().unwrap_or_default()
+            }
+            "client_credentials" if self.renewal.is_some() => {
+                return self.renewal.clone().unwrap();
             }
             "client_credentials" => form.get("scope").cloned().unwrap_or_default(),
             other => panic!("{other}"),

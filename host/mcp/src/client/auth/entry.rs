@@ -41,6 +41,9 @@ pub enum Need {
     Login {
         /// The server's own words (`WWW-Authenticate`), for the login to begin with.
         challenge: String,
+        /// Why the login that there was does not do any more, if that is known.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        reason: String,
     },
     /// The login does not reach far enough.
     Scopes {
@@ -52,7 +55,7 @@ pub enum Need {
 impl Need {
     pub(super) fn challenge(&self) -> &str {
         match self {
-            Self::Login { challenge } | Self::Scopes { challenge, .. } => challenge,
+            Self::Login { challenge, .. } | Self::Scopes { challenge, .. } => challenge,
         }
     }
 }
@@ -60,7 +63,8 @@ impl Need {
 impl fmt::Display for Need {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Login { .. } => f.write_str("a login is needed"),
+            Self::Login { reason, .. } if reason.is_empty() => f.write_str("a login is needed"),
+            Self::Login { reason, .. } => write!(f, "a login is needed, since {reason}"),
             Self::Scopes { scopes, .. } => {
                 write!(
                     f,

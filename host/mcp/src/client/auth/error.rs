@@ -8,6 +8,18 @@ use thiserror::Error;
 /// Enough for the sentence of an authorisation server, too little to hide something in.
 const MAX_FOREIGN_TEXT: usize = 300;
 
+/// Codes (RFC 6749, 5.2) after which the same request can only be refused again.
+const FINAL: [&str; 6] = [
+    "invalid_client",
+    "invalid_grant",
+    "invalid_request",
+    "invalid_scope",
+    "unauthorized_client",
+    "unsupported_grant_type",
+];
+/// How the library begins when a token endpoint answered with an error in the protocol's words.
+const ANSWERED: &str = "Server returned error response: ";
+
 /// Why a server cannot be used with a login, or why there is none.
 #[derive(Debug, Error)]
 pub enum AuthError {
@@ -79,6 +91,21 @@ impl AuthError {
         matches!(self, Self::LoginNeeded(_))
     }
 
+    /// For a renewal: what the authorisation server has decided about will not be otherwise the
+    /// next time, and only another login can help. All else may pass.
+    pub(super) fn of_renewal(self) -> Self {
+        let text = match &self {
+            Self::Unreachable(text) | Self::Refused(text) => text,
+            _ => return self,
+        };
+        match refusal(text) {
+            Some(code) if FINAL.contains(&code) => Self::LoginNeeded(format!(
+                "the authorisation server does not renew the old one ({code})"
+            )),
+            Some(_) | None => Self::Unreachable(text.clone()),
+        }
+    }
+
     /// The same for the transport, which knows the words of the protocol library only.
     pub(super) fn into_protocol(self) -> ProtocolError {
         match self {
@@ -120,6 +147,14 @@ impl AuthError {
             other => Self::Refused(harmless(&other.to_string(), secrets)),
         }
     }
+}
+
+/// The code in an error of a token endpoint.
+fn refusal(text: &str) -> Option<&str> {
+    let (_, answer) = text.split_once(ANSWERED)?;
+    let is_part = |c: char| c.is_ascii_lowercase() || c == '_';
+    let end = answer.find(|c| !is_part(c)).unwrap_or(answer.len());
+    answer.get(..end).filter(|code| !code.is_empty())
 }
 
 fn reason(text: &str) -> String {
@@ -188,6 +223,36 @@ mod tests {
         );
         assert_eq!(text, "bad code [hidden] and [hidden] in  two");
         assert!(harmless(&"x".repeat(10_000), &[]).len() < 310);
+    }
+
+    #[test]
+    fn what_was_decided_needs_a_login_and_what_passes_does_not() {
+        let failed = |text: &str| {
+            let error = ProtocolError::TokenRefreshFailed(text.into());
+            AuthError::from_protocol(error, &[]).of_renewal()
+        };
+        for code in FINAL {
+            let error = failed(&format!("{ANSWERED}{code}: as I said (see more)"));
+            assert!(error.needs_login(), "{error}");
+            assert!(error.to_string().contains(code), "{error}");
+            assert!(!error.to_string().contains("as I said"), "{error}");
+        }
+        for text in [
+            "Server returned error response: temporarily_unavailable",
+            "Server returned error response: server_error: invalid_client",
+            "Server returned error response: invalid_clients",
+            "Server returned error response: ",
+            "Failed to parse server response",
+            "the words invalid_client in a page",
+        ] {
+            let error = failed(text);
+            assert!(
+                matches!(error, AuthError::Unreachable(_)),
+                "{text}: {error}"
+            );
+        }
+        let store = StoreError::Foreign("x".into());
+        assert!(!AuthError::Store(store).of_renewal().needs_login());
     }
 
     #[test]

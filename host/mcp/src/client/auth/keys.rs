@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use reqwest::Url;
 use rmcp::transport::auth::{AuthError as ProtocolError, OAuthClientConfig};
@@ -27,13 +27,30 @@ const MAX_SCOPE: usize = 256;
 /// A renewal takes a second; others wait for it.
 const PATIENCE: Duration = Duration::from_secs(90);
 
+/// After a renewal that failed for a reason that may pass: no request asks again before this
+/// time, which doubles up to the longest. Nothing is asked twice in a row: the first question
+/// may have been understood, and a token that is used a second time looks stolen.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
 /// The tokens of one server, wherever they come from.
 pub struct Keys {
     server: Server,
     source: Source,
     need: Mutex<Option<Need>>,
+    failed: Mutex<Option<Failed>>,
     /// Whether the store says that a login is needed, which may be over.
     stale: AtomicBool,
+}
+
+/// Renewals of one token that failed one after the other.
+struct Failed {
+    token: Secret,
+    times: u32,
+    not_before: Instant,
+    why: String,
+    /// Whether only a login helps.
+    is_final: bool,
 }
 
 enum Source {
@@ -50,6 +67,7 @@ impl Keys {
             server,
             source: Source::Login(store),
             need: Mutex::new(None),
+            failed: Mutex::new(None),
             stale: AtomicBool::new(false),
         }
     }
@@ -60,6 +78,7 @@ impl Keys {
             server,
             source: Source::Enterprise(Box::new(enterprise)),
             need: Mutex::new(None),
+            failed: Mutex::new(None),
             stale: AtomicBool::new(false),
         }
     }
@@ -82,7 +101,8 @@ impl Keys {
     pub async fn current(&self) -> Result<Option<String>, AuthError> {
         let store = match &self.source {
             Source::Enterprise(enterprise) => {
-                return enterprise.current(&self.server).await.map(Some);
+                let token = enterprise.current(&self.server).await;
+                return self.told(token).await.map(Some);
             }
             Source::Login(store) => store,
         };
@@ -99,7 +119,7 @@ impl Keys {
         if entry.is_fresh(now) {
             return Ok(Some(token.to_owned()));
         }
-        match renew(store, &self.server, token).await {
+        match self.renewed(store, token).await {
             Ok(token) => Ok(token),
             // It is renewed ahead of time: for a while the old one still does.
             Err(AuthError::Unreachable(_)) if entry.ends().is_some_and(|ends| now < ends) => {
@@ -112,17 +132,75 @@ impl Keys {
     /// Another token in place of one that the server refused; nothing if there is none.
     pub async fn instead_of(&self, refused: &str) -> Result<Option<String>, AuthError> {
         match &self.source {
-            Source::Login(store) => renew(store, &self.server, refused).await,
+            Source::Login(store) => self.renewed(store, refused).await,
             Source::Enterprise(enterprise) => {
-                enterprise.instead_of(&self.server, refused).await.map(Some)
+                let other = enterprise.instead_of(&self.server, refused).await;
+                self.told(other).await.map(Some)
             }
         }
+    }
+
+    /// Renews the tokens of a login, unless that failed a moment ago.
+    async fn renewed(&self, store: &TokenStore, stale: &str) -> Result<Option<String>, AuthError> {
+        if let Some(pause) = self.pause(stale) {
+            return Err(pause);
+        }
+        let renewed = renew(store, &self.server, stale).await;
+        self.remember(stale, &renewed);
+        self.told(renewed).await
+    }
+
+    fn remember(&self, stale: &str, renewed: &Result<Option<String>, AuthError>) {
+        let (why, is_final) = match renewed {
+            Err(AuthError::Unreachable(why)) => (Some(why), false),
+            Err(AuthError::LoginNeeded(why)) => (Some(why), true),
+            Ok(_) | Err(_) => (None, false),
+        };
+        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        *failed = why.map(|why| {
+            let times = failed.as_ref().map_or(0, |failed| failed.times);
+            let pause = (FIRST_PAUSE * (1 << times.min(10))).min(LONGEST_PAUSE);
+            Failed {
+                token: Secret::new(stale.to_owned()),
+                times: times + 1,
+                not_before: Instant::now() + pause,
+                why: why.clone(),
+                is_final,
+            }
+        });
+    }
+
+    /// Why this token is not renewed now. After a login there is another one.
+    fn pause(&self, stale: &str) -> Option<AuthError> {
+        let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        let failed = failed.as_ref()?;
+        let left = failed.not_before.checked_duration_since(Instant::now())?;
+        if failed.token.reveal() != stale {
+            return None;
+        }
+        let (why, seconds) = (&failed.why, left.as_secs() + 1);
+        Some(match failed.is_final {
+            true => AuthError::LoginNeeded(why.clone()),
+            false => {
+                AuthError::Unreachable(format!("{why} (the next attempt is {seconds} s away)"))
+            }
+        })
+    }
+
+    /// Notes that only a login helps, if that is so, with the reason.
+    async fn told<T>(&self, answer: Result<T, AuthError>) -> Result<T, AuthError> {
+        if let Err(AuthError::LoginNeeded(reason)) = &answer {
+            let (challenge, reason) = (String::new(), reason.clone());
+            self.note(Need::Login { challenge, reason }).await;
+        }
+        answer
     }
 
     /// Notes that the server wants a login (401), with its words.
     pub async fn refused(&self, challenge: &str) {
         let challenge = cut(challenge);
-        self.note(Need::Login { challenge }).await;
+        let reason = String::new();
+        self.note(Need::Login { challenge, reason }).await;
     }
 
     /// Notes that the server wants more rights (403, `insufficient_scope`), with its words.
@@ -174,7 +252,15 @@ impl Keys {
         if let Source::Login(store) = &self.source {
             self.stale.store(true, Ordering::Relaxed);
             let noted = store.update(&self.server, |place| {
-                place.get_or_insert_with(Entry::default).need = Some(need);
+                let entry = place.get_or_insert_with(Entry::default);
+                let mut need = need;
+                if let (Need::Login { challenge, .. }, Some(before)) = (&mut need, &entry.need)
+                    && challenge.is_empty()
+                {
+                    // What the server said still leads to its authorisation server.
+                    *challenge = before.challenge().to_owned();
+                }
+                entry.need = Some(need);
             });
             // Without it the login has to ask the server again.
             let _ = noted.await;
@@ -225,7 +311,8 @@ async fn renew_alone(
         Some(_) => {}
     }
     if entry.alone {
-        let entry = machine::again(server, &entry).await?;
+        let again = machine::again(server, &entry).await;
+        let entry = again.map_err(AuthError::of_renewal)?;
         let token = entry.access_token().map(str::to_owned);
         store.update(server, |place| *place = Some(entry)).await?;
         return Ok(token);
@@ -268,7 +355,7 @@ async fn renew_alone(
         Err(ProtocolError::TokenRefreshRejected(_) | ProtocolError::AuthorizationRequired) => {
             Ok(None)
         }
-        Err(error) => Err(explain(error)),
+        Err(error) => Err(explain(error).of_renewal()),
     }
 }
 
