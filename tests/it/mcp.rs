@@ -16,7 +16,7 @@ use crate::program::Project;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A client with as little as a client needs.
-struct Client {
+pub struct Client {
     child: Child,
     input: Option<ChildStdin>,
     lines: mpsc::Receiver<Value>,
@@ -47,7 +47,7 @@ impl Client {
         }
     }
 
-    fn start(project: &Project, args: &[&str], capabilities: Value) -> Self {
+    pub fn start(project: &Project, args: &[&str], capabilities: Value) -> Self {
         let mut client = Self::raw(project, args);
         let answer = client.ask(
             "initialize",
@@ -97,7 +97,7 @@ impl Client {
         }
     }
 
-    fn call(&mut self, name: &str, input: Value) -> Value {
+    pub fn call(&mut self, name: &str, input: Value) -> Value {
         let answer = self.ask("tools/call", json!({"name": name, "arguments": input}));
         answer["result"].clone()
     }
@@ -116,7 +116,7 @@ impl Client {
         (asked, self.answer_to(id)["result"].clone())
     }
 
-    fn close(mut self) {
+    pub fn close(mut self) {
         drop(self.input.take());
         let status = crate::program::wait(&mut self.child, &["mcp", "serve"]);
         assert!(status.success(), "{status}");

@@ -1,5 +1,6 @@
 //! Foreign MCP servers through the whole program: in the cage, approved, budgeted, logged.
 
+mod ends;
 mod fetched;
 mod real;
 

@@ -231,6 +231,7 @@ impl Bay {
                 ))),
                 roots: roots.clone(),
                 keyring: Some(servers::keyring(&places, &cwd)),
+                departures: servers::departures().clone(),
             },
         );
         let servers = Arc::new(servers);

@@ -8,19 +8,21 @@ pub mod memory;
 pub mod remote_list;
 
 use std::path::Path;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, LazyLock, Weak};
+use std::time::Duration;
 
 use toolbay_contract::BoxFuture;
 use toolbay_dispatch::{Dispatch, Newcomers, PoolSetting};
 use toolbay_mcp::ToolName;
 use toolbay_mcp::client::auth::Environment;
-use toolbay_mcp::client::{Keyring, Servers, Status};
+use toolbay_mcp::client::{Departures, Keyring, Servers, Status};
 
 pub use fetched::Packages;
 pub use inventory::{Declared, Inventory};
 pub use launcher::CagedServers;
 pub use memory::ToolMemory;
 
+use crate::interrupt;
 use crate::places::{Places, variables};
 
 /// How a command wants its servers.
@@ -43,6 +45,28 @@ pub fn keyring(places: &Places, cwd: &Path) -> Keyring {
             variables: variables().into(),
             folder: cwd.to_owned(),
         },
+    }
+}
+
+/// More than servers have for their end, so that this one is seldom what cuts it short.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// A person who pressed Ctrl-C waits for the prompt.
+const HASTE: Duration = Duration::from_millis(200);
+
+/// The connections of all sessions of this program.
+pub fn departures() -> &'static Departures {
+    static ALL: LazyLock<Departures> = LazyLock::new(Departures::new);
+    &ALL
+}
+
+/// Ends all connections before the program ends: servers are told, and get a moment.
+pub async fn part() {
+    let patience = match interrupt::exit_code() {
+        Some(_) => HASTE,
+        None => PATIENCE,
+    };
+    if !departures().all(patience).await {
+        tracing::debug!("an MCP server did not end by itself");
     }
 }
 

@@ -21,7 +21,8 @@ use toolbay_mcp::ToolName;
 use toolbay_mcp::client::auth::{self, Environment, Person};
 use toolbay_mcp::client::config::{RawServer, Scope, ServerConfig};
 use toolbay_mcp::client::{
-    Asker, Elicitation, Elicited, InMemory, Keyring, NoLauncher, Servers, State, Surroundings,
+    Asker, Departures, Elicitation, Elicited, InMemory, Keyring, NoLauncher, Servers, State,
+    Surroundings,
 };
 use toolbay_policy::{
     CageWish, Closed, Decision, HookWord, Opinion, Policy, Request, Rules, Study,
@@ -88,6 +89,7 @@ async fn run(scenario: &Scenario, address: &str) -> Result<(), String> {
             asker: Some(Arc::new(Agreeable)),
             roots: Vec::new(),
             keyring: Some(keyring.clone()),
+            departures: Departures::default(),
         },
     );
     let mut logins = 0;

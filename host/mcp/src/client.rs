@@ -11,6 +11,7 @@ pub mod auth;
 mod bounds;
 pub mod config;
 mod definition;
+mod departures;
 mod handler;
 mod keyring;
 mod launch;
@@ -29,6 +30,7 @@ mod tool;
 mod wire;
 
 pub use asking::{AskPerson, Asker, Elicitation, Elicited};
+pub use departures::Departures;
 pub use keyring::Keyring;
 pub use launch::{Instance, Launched, Launcher, NoLauncher};
 pub use memory::{Described, InMemory, Memory, ToolKey};

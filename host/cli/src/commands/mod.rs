@@ -31,7 +31,7 @@ use crate::places::Places;
 use crate::prompt::{SavedIn, Terminal, somebody_is_there};
 use crate::servers::Connect;
 use crate::style::Style;
-use crate::{interrupt, log, session_file};
+use crate::{interrupt, log, servers, session_file};
 
 /// The tool ran and failed, or was refused.
 const CALL_FAILED: u8 = 1;
@@ -78,7 +78,7 @@ fn start(args: Args) -> anyhow::Result<ExitCode> {
         .thread_name("toolbay")
         .build()?;
     let code = runtime.block_on(async {
-        match command {
+        let code = match command {
             Command::Tour => tour::run(common).await,
             Command::Tools { name, export } => tools::run(common, name, export).await,
             Command::Call {
@@ -123,7 +123,9 @@ fn start(args: Args) -> anyhow::Result<ExitCode> {
             Command::Mcp { command } => mcp::run(common, command).await,
             Command::Doctor => doctor::run(common).await,
             Command::Completions { shell } => completions::run(shell),
-        }
+        };
+        servers::part().await;
+        code
     });
     // Whatever still blocks a thread must not keep the program from ending.
     runtime.shutdown_timeout(Duration::from_millis(100));

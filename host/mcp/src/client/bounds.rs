@@ -39,5 +39,8 @@ pub(super) const LONGEST_CALL: Duration = Duration::from_secs(3600);
 /// The pause after the first failure; each further one doubles it, up to the longest.
 pub(super) const FIRST_PAUSE: Duration = Duration::from_secs(1);
 pub(super) const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// What a server has to put things in order after it was told to end. Shorter than the two seconds
+/// that clients commonly give us, so that servers behind us are not killed together with us.
+pub(super) const FAREWELL: Duration = Duration::from_millis(1500);
 /// How long news about a server's tools are gathered before they are asked for.
 pub(super) const GATHER: Duration = Duration::from_millis(200);

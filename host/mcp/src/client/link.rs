@@ -16,7 +16,7 @@ use rmcp::service::{Peer, PeerRequestOptions, RunningService, ServiceError};
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 use toolbay_contract::{KillSwitch, ProgressSink};
 
-use self::process::{Tail, Tasks};
+use self::process::{Presence, Tail, Tasks};
 use super::auth::Keys;
 use super::bounds;
 use super::handler::{Handler, Shared};
@@ -49,11 +49,13 @@ pub(super) struct Link {
     running: RunningService<RoleClient, Handler>,
     pub(super) shared: Arc<Shared>,
     trouble: Trouble,
-    /// Of a process: its last words, and what ends with this.
+    /// Of a process: its last words.
     errors: Arc<Tail>,
     /// Of a server that may want to know who asks.
     keys: Option<Arc<Keys>>,
     _tasks: Tasks,
+    /// Of a process, which is asked to end when this is dropped.
+    _presence: Option<Presence>,
 }
 
 impl Link {

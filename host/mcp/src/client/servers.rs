@@ -10,6 +10,7 @@ use toolbay_dispatch::Newcomers;
 
 use super::asking::Asker;
 use super::config::ServerConfig;
+use super::departures::Departures;
 use super::keyring::Keyring;
 use super::launch::Launcher;
 use super::link::Means;
@@ -29,6 +30,8 @@ pub struct Surroundings {
     pub roots: Vec<PathBuf>,
     /// What servers behind an address are shown; without it they are used without a name.
     pub keyring: Option<Keyring>,
+    /// Whoever ends the program waits for these.
+    pub departures: Departures,
 }
 
 /// The servers of a session. Nothing is connected before somebody asks for it.
@@ -47,8 +50,9 @@ impl Servers {
             asker,
             roots,
             keyring,
+            departures,
         } = around;
-        let means = Arc::new(Means::new(launcher, asker, roots, keyring));
+        let means = Arc::new(Means::new(launcher, asker, roots, keyring, departures));
         let changed: Arc<OnceLock<OnTools>> = Arc::default();
         let tell: OnTools = {
             let changed = changed.clone();

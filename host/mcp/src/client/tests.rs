@@ -3,5 +3,6 @@
 
 mod attacks;
 mod calls;
+mod departures;
 mod fake;
 mod network;

@@ -6,9 +6,13 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use toolbay_mcp::client::auth::{Environment, Identity};
 use toolbay_mcp::client::config::{RawServer, Scope, ServerConfig};
-use toolbay_mcp::client::{InMemory, Keyring, NoLauncher, Servers, State, Surroundings};
+use toolbay_mcp::client::{
+    Departures, InMemory, Keyring, NoLauncher, Servers, State, Surroundings,
+};
 
+use crate::keys::age;
 use crate::realm::Realm;
+use crate::web::Reply;
 
 fn keyring(realm: &Realm) -> Keyring {
     Keyring {
@@ -35,6 +39,7 @@ fn servers(realm: &Realm, raw: Value) -> Servers {
             asker: None,
             roots: Vec::new(),
             keyring: Some(keyring(realm)),
+            departures: Departures::default(),
         },
     )
 }
@@ -64,6 +69,32 @@ async fn a_server_says_what_it_needs_and_is_connected_after_the_login() {
         }
         connected.unwrap();
         assert!(matches!(state(&servers), State::Connected { tools: 1, .. }));
+    }
+}
+
+#[tokio::test]
+async fn a_renewal_that_is_refused_for_good_is_a_state_with_its_reason_and_the_way_out() {
+    for kind in ["http", "sse"] {
+        let realm = Realm::start().await;
+        realm.login().await.unwrap();
+        age(&realm);
+        let body = json!({ "error": "invalid_client" });
+        realm.knobs().renewal = Some(Reply::json(401, &body));
+        let url = realm.server.url().to_string();
+        let servers = servers(&realm, json!({"type": kind, "url": url}));
+        servers.connect("realm").await.unwrap_err();
+        let State::NeedsAuth { reason } = state(&servers) else {
+            panic!("{kind}: {:?}", state(&servers));
+        };
+        for part in ["invalid_client", "`toolbay mcp login realm`"] {
+            assert!(reason.contains(part), "{kind}: {reason}");
+        }
+        // One that is down is another matter.
+        age(&realm);
+        realm.knobs().renewal = Some(Reply::status(503));
+        servers.connect("realm").await.unwrap_err();
+        let now = state(&servers);
+        assert!(matches!(now, State::Failed { .. }), "{kind}: {now:?}");
     }
 }
 

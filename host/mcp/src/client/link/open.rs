@@ -10,12 +10,13 @@ use rmcp::transport::Transport;
 use rmcp::{ClientServiceExt, RoleClient};
 use toolbay_contract::BoxFuture;
 
-use super::process::{Tail, Tasks};
+use super::process::{Presence, Tail, Tasks, accompany};
 use super::{Link, causes, wanted};
 use crate::client::asking::Asker;
 use crate::client::auth::{AuthorizedClient, Keys};
 use crate::client::bounds;
 use crate::client::config::{LinkConfig, ServerConfig};
+use crate::client::departures::{Departures, Stay};
 use crate::client::handler::{Handler, Shared};
 use crate::client::keyring::Keyring;
 use crate::client::launch::{Instance, Launcher};
@@ -30,6 +31,7 @@ pub(in crate::client) struct Means {
     /// The folders that servers are told of.
     pub(in crate::client) roots: Vec<PathBuf>,
     keyring: Option<Keyring>,
+    departures: Departures,
     http: OnceLock<BoundedClient>,
 }
 
@@ -39,12 +41,14 @@ impl Means {
         asker: Option<Arc<dyn Asker>>,
         roots: Vec<PathBuf>,
         keyring: Option<Keyring>,
+        departures: Departures,
     ) -> Self {
         Self {
             launcher,
             asker,
             roots,
             keyring,
+            departures,
             http: OnceLock::new(),
         }
     }
@@ -118,21 +122,22 @@ impl Link {
             shared: Arc::new(Shared::new(&config.name, roots, means.asker.clone())),
             trouble: Trouble::default(),
             errors: Arc::default(),
-            tasks: Tasks::default(),
+            presence: None,
             keys: None,
+            departures: means.departures.clone(),
         };
         let trouble = opening.trouble.clone();
         match &config.link {
             LinkConfig::Stdio(stdio) => {
+                // Before it is started: nothing is, when everything ends.
+                let stay = opening.stay()?;
                 let launched = means.launcher.launch(&config.name, stdio, instance).await;
                 let launched = launched
                     .map_err(|error| Unopened::Failed(format!("it does not start: {error}")))?;
-                let (life, errors) = (launched.life, opening.errors.clone());
-                let ended = trouble.clone();
-                opening.tasks.spawn(async move { ended.note(life.await) });
-                opening.tasks.spawn(errors.read(launched.errors));
-                let lines = Lines::new(launched.output, launched.input, trouble);
-                opening.greet(lines, era).await
+                let errors = opening.errors.clone();
+                let (output, input, presence) = accompany(launched, trouble.clone(), errors, stay);
+                opening.presence = Some(presence);
+                opening.greet(Lines::new(output, input, trouble), era).await
             }
             LinkConfig::InProcess(opener) => {
                 let (read, write) = tokio::io::split((opener.0)());
@@ -214,8 +219,10 @@ struct Opening {
     shared: Arc<Shared>,
     trouble: Trouble,
     errors: Arc<Tail>,
-    tasks: Tasks,
+    /// Of a process: it ends with this.
+    presence: Option<Presence>,
     keys: Option<Arc<Keys>>,
+    departures: Departures,
 }
 
 /// Why a connection was not made, and what its server wants if that is known.
@@ -226,7 +233,15 @@ fn told(name: &str, error: WireError, keys: Option<&Keys>) -> Unopened {
     }
 }
 
+fn too_late() -> Unopened {
+    Unopened::Failed("the program is about to end".into())
+}
+
 impl Opening {
+    fn stay(&self) -> Result<Stay, Unopened> {
+        self.departures.arrive().ok_or_else(too_late)
+    }
+
     /// Agrees on a protocol. In a box, or the compiler does not see that it can be sent.
     fn greet<T>(self, transport: T, era: Era) -> BoxFuture<'static, Result<Link, Unopened>>
     where
@@ -239,6 +254,8 @@ impl Opening {
     where
         T: Transport<RoleClient> + 'static,
     {
+        let stay = self.stay()?;
+        let over = stay.over();
         let lifecycle = match era {
             Era::Old => ClientLifecycleMode::Initialize,
             Era::Any => ClientLifecycleMode::Auto {
@@ -246,17 +263,31 @@ impl Opening {
                 legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
             },
         };
-        let guarded = Guarded::new(transport, self.trouble.clone());
+        let guarded = Guarded::new(transport, self.trouble.clone(), stay);
         let handler = Handler(self.shared.clone());
-        match handler.serve_with_lifecycle(guarded, lifecycle).await {
-            Ok(running) => Ok(Link {
-                running,
-                shared: self.shared,
-                trouble: self.trouble,
-                errors: self.errors,
-                keys: self.keys,
-                _tasks: self.tasks,
-            }),
+        let mut over = Box::pin(over);
+        let greeted = tokio::select! {
+            greeted = handler.serve_with_lifecycle(guarded, lifecycle) => greeted,
+            () = &mut over => return Err(too_late()),
+        };
+        match greeted {
+            Ok(running) => {
+                let end = running.cancellation_token();
+                let mut tasks = Tasks::default();
+                tasks.spawn(async move {
+                    over.await;
+                    end.cancel();
+                });
+                Ok(Link {
+                    running,
+                    shared: self.shared,
+                    trouble: self.trouble,
+                    errors: self.errors,
+                    keys: self.keys,
+                    _tasks: tasks,
+                    _presence: self.presence,
+                })
+            }
             Err(error) => Err(self.explain(error).await),
         }
     }

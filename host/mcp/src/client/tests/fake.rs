@@ -17,7 +17,7 @@ use crate::client::config::{
     InProcess, LinkConfig, Scope, ServerConfig, ServerSandbox, StdioConfig,
 };
 use crate::client::{
-    InMemory, Instance, Launched, Launcher, Memory, NoLauncher, Servers, Surroundings,
+    Departures, InMemory, Instance, Launched, Launcher, Memory, NoLauncher, Servers, Surroundings,
 };
 
 /// What a fake server does with a message: lines to write, or the end.
@@ -189,6 +189,7 @@ pub(super) fn servers_with(
             asker: None,
             roots: vec!["/project".into()],
             keyring: None,
+            departures: Departures::default(),
         },
     ))
 }

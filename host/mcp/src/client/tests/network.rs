@@ -16,6 +16,7 @@ use tokio_tungstenite::tungstenite::handshake::server::{Request as Hello, Respon
 use super::fake::*;
 use crate::client::bounds;
 use crate::client::config::{Hidden, LinkConfig, ServerConfig, UrlConfig};
+use crate::client::{Departures, InMemory, NoLauncher, Servers, Surroundings};
 
 /// A request as it came.
 struct Request {
@@ -189,6 +190,45 @@ async fn an_expired_session_is_begun_anew_and_the_call_made_once_more() {
     assert_eq!(said.unwrap().text(), "{\"a\":1}");
     assert_eq!(sessions.load(Ordering::Relaxed), 2);
     assert_eq!(calls.load(Ordering::Relaxed), 2);
+}
+
+#[tokio::test]
+async fn a_session_is_given_back_when_it_ends() {
+    let given_back: Arc<Mutex<Vec<String>>> = Arc::default();
+    let (back, answer) = (given_back.clone(), echo());
+    let serve: Serve = Arc::new(move |request| {
+        let session = request.headers.get("mcp-session-id").cloned();
+        if request.method == "DELETE" {
+            assert_eq!(request.headers["x-key"], "k-1");
+            back.lock().unwrap().extend(session);
+            return status(204);
+        }
+        match (request.method.as_str(), first(&answer, &request.body)) {
+            ("POST", Some(value)) => {
+                let headers = vec![
+                    ("Content-Type", "application/json".to_owned()),
+                    ("Mcp-Session-Id", "s1".to_owned()),
+                ];
+                Reply::Whole(200, headers, value.to_string().into_bytes())
+            }
+            ("POST", None) => status(202),
+            _ => status(405),
+        }
+    });
+    let departures = Departures::new();
+    let around = Surroundings {
+        launcher: Arc::new(NoLauncher),
+        memory: Arc::new(InMemory::default()),
+        asker: None,
+        roots: Vec::new(),
+        keyring: None,
+        departures: departures.clone(),
+    };
+    let servers = Servers::new(vec![http(listen(serve).await)], around);
+    servers.connect_all().await;
+    assert_eq!(servers.statuses()[0].state.word(), "connected");
+    assert!(departures.all(std::time::Duration::from_secs(60)).await);
+    assert_eq!(*given_back.lock().unwrap(), ["s1"]);
 }
 
 #[tokio::test]

@@ -8,20 +8,24 @@ use rmcp::transport::Transport;
 
 use super::Trouble;
 use crate::client::bounds;
+use crate::client::departures::Stay;
 
 /// Lets answers through, and of what a server says unasked as much as it may say.
 pub(in crate::client) struct Guarded<T> {
     inner: T,
     rate: Rate,
     trouble: Trouble,
+    /// Until the other side was told that this is over.
+    _stay: Stay,
 }
 
 impl<T> Guarded<T> {
-    pub(in crate::client) fn new(inner: T, trouble: Trouble) -> Self {
+    pub(in crate::client) fn new(inner: T, trouble: Trouble, stay: Stay) -> Self {
         Self {
             inner,
             rate: Rate::new(Instant::now()),
             trouble,
+            _stay: stay,
         }
     }
 }
