@@ -25,8 +25,9 @@ pub use kill::{KillReason, KillSwitch};
 pub use outcome::{Blob, Content, FileSeen, Link, Message, Modifier, Outcome, Role};
 pub use powers::{
     AgentBrief, Agents, AskUser, CommandEnd, CommandExit, CommandRun, HostFailure, OnOutput,
-    PowerFuture, Powers, Question, Resource, ResourceBody, ResourcePart, Resources, Shell,
-    TaskEntry, TaskSnapshot, TaskState, Tasks, ToolEntry, ToolIndex,
+    PowerFuture, Powers, Question, Resource, ResourceBody, ResourcePart, Resources, Shell, Skill,
+    SkillArgument, SkillMessage, SkillRole, Skills, TaskEntry, TaskSnapshot, TaskState, Tasks,
+    ToolEntry, ToolIndex,
 };
 pub use session::{SeenFile, Session, SessionSnapshot};
 pub use tool::{
@@ -34,5 +35,5 @@ pub use tool::{
     ToolUse, Verdict,
 };
 // A tool is asked and called in these words of the policy, whoever writes it.
-pub use toolbay_policy::{Access, Behavior, Claims, Permit, Reach, Trust};
+pub use toolbay_policy::{Access, Behavior, Claims, Permit, Reach, SubjectKind, Trust};
 pub use view::View;

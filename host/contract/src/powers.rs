@@ -11,6 +11,8 @@ use std::time::Duration;
 use thiserror::Error;
 use toolbay_policy::PathRules;
 
+use crate::outcome::Content;
+
 /// How a power says no.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum HostFailure {
@@ -208,6 +210,48 @@ pub trait Resources: Send + Sync {
     fn read(&self, server: String, uri: String) -> PowerFuture<'_, Vec<ResourcePart>>;
 }
 
+/// Something that has to be filled in before a skill can be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SkillArgument {
+    pub name: String,
+    pub description: Option<String>,
+    pub required: bool,
+}
+
+/// A text that somebody wrote for a model to work by, in the words of whoever offers it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skill {
+    pub name: String,
+    /// Who offers it, for people.
+    pub source: String,
+    pub description: Option<String>,
+    pub arguments: Vec<SkillArgument>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SkillRole {
+    User,
+    Assistant,
+}
+
+/// A part of the text, and who is meant to have said it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SkillMessage {
+    pub role: SkillRole,
+    pub content: Content,
+}
+
+/// What the session knows how to do.
+pub trait Skills: Send + Sync {
+    /// Those of all that answer.
+    fn list(&self) -> PowerFuture<'_, Vec<Skill>>;
+    fn load(
+        &self,
+        name: String,
+        arguments: Vec<(String, String)>,
+    ) -> PowerFuture<'_, Vec<SkillMessage>>;
+}
+
 /// All that a session can lend, visible in one place.
 #[derive(Clone, Default)]
 pub struct Powers {
@@ -217,4 +261,5 @@ pub struct Powers {
     pub agents: Option<Arc<dyn Agents>>,
     pub tools: Option<Arc<dyn ToolIndex>>,
     pub resources: Option<Arc<dyn Resources>>,
+    pub skills: Option<Arc<dyn Skills>>,
 }

@@ -17,8 +17,8 @@ pub(crate) fn reach_of<'a>(imports: impl Iterator<Item = &'a str>) -> Reach {
             "toolbay:host/tasks" => reach.tasks = true,
             "toolbay:host/agents" => reach.agents = true,
             "toolbay:host/session" => reach.session = true,
-            // Servers may be anywhere, and are told what is read.
-            "toolbay:host/resources" => reach.network = true,
+            // Servers may be anywhere, and are told what is read or filled in.
+            "toolbay:host/resources" | "toolbay:host/skills" => reach.network = true,
             _ if crate::refuse::is_refused(interface) => reach.network = true,
             _ => {}
         }

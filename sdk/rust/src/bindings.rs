@@ -27,6 +27,7 @@ pub mod imports {
                 import toolbay:host/agents@0.1.0;
                 import toolbay:host/tools@0.1.0;
                 import toolbay:host/resources@0.1.0;
+                import toolbay:host/skills@0.1.0;
                 import toolbay:tool/types@0.1.0;
             }",
         world: "toolbay:sdk/imports",

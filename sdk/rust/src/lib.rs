@@ -36,7 +36,7 @@
 //! Files are reached with `std::fs` at their real absolute paths. Everything else
 //! that a host may grant has a module here: [`context`], [`session`], [`files`],
 //! [`search`], [`shell`], [`ask_user`], [`tasks`], [`agents`], [`tools`],
-//! [`resources`]. What tools
+//! [`resources`], [`skills`]. What tools
 //! share beyond that: [`seen`], the rule that a file is read before it is changed, and
 //! with the feature `patch` the module `patch`, which compares texts.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
@@ -62,6 +62,7 @@ pub mod search;
 pub mod seen;
 pub mod session;
 pub mod shell;
+pub mod skills;
 pub mod tasks;
 pub mod tools;
 

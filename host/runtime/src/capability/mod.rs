@@ -13,6 +13,7 @@ mod resources;
 mod search;
 mod session;
 mod shell;
+mod skills;
 mod tasks;
 mod tools;
 
@@ -33,6 +34,7 @@ pub(crate) fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> 
     host::agents::add_to_linker::<_, HasSelf<State>>(linker, |state| state)?;
     host::tools::add_to_linker::<_, HasSelf<State>>(linker, |state| state)?;
     host::resources::add_to_linker::<_, HasSelf<State>>(linker, |state| state)?;
+    host::skills::add_to_linker::<_, HasSelf<State>>(linker, |state| state)?;
     Ok(())
 }
 
