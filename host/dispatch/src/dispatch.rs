@@ -120,9 +120,33 @@ impl Dispatch {
         result
     }
 
+    /// Runs something that is no tool of the pool like one: what a server offers to be read, for
+    /// whoever may ask for it. The same stages, rules, hooks and log; only the name need not be
+    /// looked up.
+    pub async fn run_beside(
+        &self,
+        tool: Arc<dyn Tool>,
+        block: ToolUse,
+        kill: KillSwitch,
+    ) -> ToolResult {
+        let begin = Begin::default();
+        self.live_with(Some(tool), block, kill, None, begin).await
+    }
+
     /// Runs one call to its result and leaves the session alone.
     pub(crate) async fn live(
         &self,
+        block: ToolUse,
+        kill: KillSwitch,
+        progress: Option<ProgressSink>,
+        begin: Begin,
+    ) -> ToolResult {
+        self.live_with(None, block, kill, progress, begin).await
+    }
+
+    async fn live_with(
+        &self,
+        given: Option<Arc<dyn Tool>>,
         block: ToolUse,
         kill: KillSwitch,
         progress: Option<ProgressSink>,
@@ -138,7 +162,7 @@ impl Dispatch {
         if let Some(progress) = progress {
             environment.progress = progress;
         }
-        live(self, block, environment, policy, begin).await
+        live(self, given, block, environment, policy, begin).await
     }
 
     /// How a call wants to be scheduled. A claim counts where it is enforced: a call

@@ -128,6 +128,7 @@ impl Stopped {
 /// yet.
 pub(crate) async fn live(
     dispatch: &Dispatch,
+    given: Option<Arc<dyn Tool>>,
     block: ToolUse,
     environment: CallEnvironment,
     policy: Arc<Policy>,
@@ -144,7 +145,7 @@ pub(crate) async fn live(
     );
     let ticket = Ticket::new(block, environment, policy, begin);
     let lived = async {
-        match act(dispatch, ticket).await {
+        match act(dispatch, given, ticket).await {
             Ok(kept) => kept.post_hooks(dispatch).await,
             Err(stopped) => stopped.post_hooks(dispatch).await,
         }
@@ -159,8 +160,18 @@ pub(crate) async fn live(
 }
 
 /// All stages but the last, which comes to every call.
-async fn act(dispatch: &Dispatch, ticket: Ticket) -> Result<persist::Kept, Box<Stopped>> {
-    let found = in_stage(Stage::Lookup, lookup::look_up(dispatch, ticket)).await?;
+async fn act(
+    dispatch: &Dispatch,
+    given: Option<Arc<dyn Tool>>,
+    ticket: Ticket,
+) -> Result<persist::Kept, Box<Stopped>> {
+    let looking = async {
+        match given {
+            Some(tool) => lookup::take(tool, ticket).await,
+            None => lookup::look_up(dispatch, ticket).await,
+        }
+    };
+    let found = in_stage(Stage::Lookup, looking).await?;
     let shaped = in_stage(Stage::Schema, async { found.shape() }).await?;
     let reviewed = in_stage(Stage::Input, shaped.review()).await?;
     let hooked = in_stage(Stage::PreHooks, reviewed.pre_hooks(dispatch)).await?;

@@ -6,7 +6,7 @@ use toolbay_contract::{Failure, Tool};
 
 use super::{Stage, Stopped, Ticket, noted, unless_killed};
 use crate::dispatch::Dispatch;
-use crate::pool::Compiled;
+use crate::pool::{Compiled, LazySchema};
 use crate::unknown::unknown_tool;
 
 /// A call whose tool is known.
@@ -16,6 +16,32 @@ pub(crate) struct Found {
     pub(super) schema: Compiled,
     /// The model has never seen the tool's schema.
     pub(super) unseen: bool,
+}
+
+/// Takes what is no tool of the pool. What a rule removes is not to be had this way either.
+pub(super) async fn take(tool: Arc<dyn Tool>, ticket: Ticket) -> Result<Found, Box<Stopped>> {
+    let stop = |ticket, failure| Stopped::at(Stage::Lookup, ticket, failure, None);
+    if let Some(failure) = removed(&ticket, &tool.info().name) {
+        return Err(stop(ticket, failure));
+    }
+    let compiling = LazySchema::of(tool.clone());
+    match unless_killed(&ticket.environment, compiling.ready()).await {
+        Ok(schema) => Ok(Found {
+            ticket,
+            tool,
+            schema,
+            unseen: false,
+        }),
+        Err(killed) => Err(stop(ticket, killed)),
+    }
+}
+
+/// That a rule removes this name, if one does.
+fn removed(ticket: &Ticket, name: &str) -> Option<Failure> {
+    let rule = ticket.policy.removed_by(name)?;
+    let reason = format!("the deny rule `{rule}` forbids it");
+    noted::removed(ticket, &reason);
+    Some(Failure::Denied(reason))
 }
 
 pub(super) async fn look_up(
@@ -38,14 +64,8 @@ pub(super) async fn look_up(
         Err(killed) => return Err(stop(ticket, killed)),
     }
     let Some(found) = pool.find(&ticket.called) else {
-        let failure = match ticket.policy.removed_by(&ticket.called) {
-            Some(rule) => {
-                let reason = format!("the deny rule `{rule}` forbids it");
-                noted::removed(&ticket, &reason);
-                Failure::Denied(reason)
-            }
-            None => Failure::InvalidInput(unknown_tool(pool, &ticket.called)),
-        };
+        let failure = removed(&ticket, &ticket.called)
+            .unwrap_or_else(|| Failure::InvalidInput(unknown_tool(pool, &ticket.called)));
         return Err(stop(ticket, failure));
     };
     // The first use of a tool compiles its schema while the tool itself is loaded.

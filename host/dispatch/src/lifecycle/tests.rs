@@ -111,3 +111,26 @@ async fn a_guest_of_somebody_else_cannot_loosen_the_session() {
     assert_eq!(dispatch.pool().loaded(), ["Later"]);
     assert_eq!(dispatch.session().loaded(), ["Later"]);
 }
+
+#[tokio::test]
+async fn what_is_no_tool_of_the_pool_goes_through_the_same_stages() {
+    let schema = json!({"type": "object", "required": ["a"], "additionalProperties": false,
+                        "properties": {"a": {"type": "string"}}});
+    let dispatch = dispatch_of(vec![FakeTool::named("Own").shared()]);
+    let beside = FakeTool::named("mcp__s__text").schema(&schema).shared();
+    let run = |input: Value| {
+        let block = block("mcp__s__text", input);
+        dispatch.run_beside(beside.clone(), block, KillSwitch::new())
+    };
+    assert_eq!(run(json!({"a": "x"})).await.text(), "done");
+    let refused = run(json!({"b": "x"})).await;
+    assert_eq!(refused.stage, Some(Stage::Schema));
+    // By its name alone nobody finds it.
+    let by_name = dispatch.run(block("mcp__s__text", json!({"a": "x"})), KillSwitch::new());
+    assert_eq!(by_name.await.stage, Some(Stage::Lookup));
+    let kill = KillSwitch::new();
+    kill.throw(KillReason::Cancelled);
+    let block = block("mcp__s__text", json!({"a": "x"}));
+    let killed = dispatch.run_beside(beside.clone(), block, kill).await;
+    assert!(matches!(killed.failure, Some(Failure::Killed(_))));
+}

@@ -17,7 +17,7 @@ pub struct LazySchema {
 }
 
 impl LazySchema {
-    pub(super) fn of(tool: Arc<dyn Tool>) -> Self {
+    pub(crate) fn of(tool: Arc<dyn Tool>) -> Self {
         Self {
             tool,
             cell: Arc::default(),
