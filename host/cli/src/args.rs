@@ -130,6 +130,9 @@ pub enum Command {
         /// Show what happens to a person instead of a program
         #[arg(long)]
         human: bool,
+        /// The caller has a model and answers `sampling_request` lines, for MCP servers that may use it
+        #[arg(long)]
+        sampling: bool,
     },
     /// Say what a component is and what it could do at most
     Inspect { file: PathBuf },

@@ -7,11 +7,13 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use toolbay_audit::{Actor, Key, Log, Options};
-use toolbay_contract::{AskUser, CallEnvironment, KillSwitch, Powers, ProgressSink, Session, Tool};
+use toolbay_contract::{
+    AskUser, CallEnvironment, KillSwitch, Powers, ProgressSink, Resources, Session, Skills, Tool,
+};
 use toolbay_dispatch::{
     Approver, Classifier, Dispatch, HookSetting, Nobody, Results, Rulebook, Setting, real_path,
 };
-use toolbay_mcp::client::{AskPerson, Servers, Status, Surroundings};
+use toolbay_mcp::client::{AskPerson, Asker, Sampler, Servers, Status, Surroundings};
 use toolbay_policy::{Closed, Policy, Why};
 use toolbay_runtime::{OnCompile, Runtime, RuntimeOptions};
 use toolbay_sandbox::cage::Helper;
@@ -65,6 +67,10 @@ pub struct Ingredients {
 pub struct Wishes {
     pub approver: Arc<dyn Approver>,
     pub ask_user: Option<Arc<dyn AskUser>>,
+    /// Who answers questions of MCP servers; without anybody, whoever is asked about permission.
+    pub asker: Option<Arc<dyn Asker>>,
+    /// Who has a model for MCP servers that may use it.
+    pub sampler: Option<Arc<dyn Sampler>>,
     pub progress: ProgressSink,
     pub session_id: String,
     /// Whether decisions and calls go into the audit log.
@@ -93,6 +99,8 @@ impl Default for Wishes {
         Self {
             approver: Arc::new(Nobody),
             ask_user: None,
+            asker: None,
+            sampler: None,
             progress: Arc::new(|_, _| {}),
             session_id: String::new(),
             is_logged: false,
@@ -225,13 +233,14 @@ impl Bay {
                     Packages::new(places.packages()),
                 )),
                 memory: Arc::new(ToolMemory::new(&places.state)),
-                asker: Some(Arc::new(AskPerson::new(
-                    wishes.approver.clone(),
-                    wishes.ask_user.clone(),
-                ))),
+                asker: Some(wishes.asker.take().unwrap_or_else(|| {
+                    let (approver, user) = (wishes.approver.clone(), wishes.ask_user.clone());
+                    Arc::new(AskPerson::new(approver, user))
+                })),
                 roots: roots.clone(),
                 keyring: Some(servers::keyring(&places, &cwd)),
                 departures: servers::departures().clone(),
+                sampler: wishes.sampler.take(),
             },
         );
         let servers = Arc::new(servers);
@@ -240,6 +249,7 @@ impl Bay {
             let caged = caged.clone();
             tokio::spawn(async move { caged.warm().await });
         }
+        let some_servers = (!servers.is_empty()).then(|| servers.clone());
         let environment = CallEnvironment {
             roots: roots.clone().into(),
             working_directory: cwd,
@@ -250,10 +260,10 @@ impl Bay {
                 shell: Some(caged),
                 tasks: Some(tasks),
                 tools: Some(pool.clone()),
-                resources: match servers.is_empty() {
-                    true => None,
-                    false => Some(servers.clone()),
-                },
+                resources: some_servers
+                    .clone()
+                    .map(|servers| servers as Arc<dyn Resources>),
+                skills: some_servers.map(|servers| servers as Arc<dyn Skills>),
                 ..Powers::default()
             },
             audit: events.clone(),

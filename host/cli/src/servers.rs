@@ -78,7 +78,13 @@ pub fn attach(servers: &Arc<Servers>, others: &[Status], dispatch: &Arc<Dispatch
         others: others.to_vec(),
     }));
     let (weak_servers, weak_dispatch) = (Arc::downgrade(servers), Arc::downgrade(dispatch));
+    let weak = weak_dispatch.clone();
     servers.on_tools(move || receive(&weak_servers, &weak_dispatch));
+    // A session that is gone has nothing to give.
+    servers.close(move |name| {
+        let dispatch = weak.upgrade();
+        dispatch.is_none_or(|dispatch| dispatch.rulebook().current().removes(name))
+    });
 }
 
 /// Where tools come from that are not there yet, or never will be.

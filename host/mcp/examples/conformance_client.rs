@@ -90,6 +90,7 @@ async fn run(scenario: &Scenario, address: &str) -> Result<(), String> {
             roots: Vec::new(),
             keyring: Some(keyring.clone()),
             departures: Departures::default(),
+            sampler: None,
         },
     );
     let mut logins = 0;

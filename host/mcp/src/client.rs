@@ -6,6 +6,7 @@
 //! and log as any other. Whatever a server says is a stranger's word: `bounds` gives it an end,
 //! `schema`, `text` and `definition` take out what must not be in it.
 
+mod asked;
 mod asking;
 pub mod auth;
 mod bounds;
@@ -17,15 +18,19 @@ mod keyring;
 mod launch;
 mod link;
 mod memory;
+pub(crate) mod news;
+pub(crate) mod prompts;
 mod remote;
 mod resources;
 mod result;
+mod sampling;
 mod schema;
 mod servers;
 mod state;
+mod template;
 #[cfg(test)]
 mod tests;
-mod text;
+pub(crate) mod text;
 mod tool;
 mod wire;
 
@@ -34,5 +39,6 @@ pub use departures::Departures;
 pub use keyring::Keyring;
 pub use launch::{Instance, Launched, Launcher, NoLauncher};
 pub use memory::{Described, InMemory, Memory, ToolKey};
+pub use sampling::{Sampler, Sampling};
 pub use servers::{Servers, Surroundings};
-pub use state::{State, Status};
+pub use state::{Offers, State, Status};

@@ -17,6 +17,8 @@ mod house;
 mod http;
 mod kept;
 mod logging;
+mod news;
+mod offered;
 mod result;
 mod roots;
 mod rounds;

@@ -3,7 +3,7 @@
 mod attacks;
 mod rounds;
 mod sessions;
-mod wire;
+pub mod wire;
 
 use std::os::unix::fs::PermissionsExt;
 

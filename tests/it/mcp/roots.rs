@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Client;
+use super::http::wire::Server;
 use crate::program::Project;
 
 /// Calls a tool and tells the client's folders when asked for them.
@@ -135,4 +136,89 @@ fn hostile_ones_grant_nothing() {
     };
     assert_eq!(answer["isError"], true, "{answer}");
     client.close();
+}
+
+/// A request that stands alone, as the newest protocol has them.
+fn modern(mut params: Value) -> Value {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {"roots": {}, "elicitation": {}},
+    });
+    params
+}
+
+fn read(path: &str) -> Value {
+    json!({"name": "Read", "arguments": {"file_path": path}})
+}
+
+/// The same request with the folders that it asked for.
+fn with_roots(mut params: Value, asked: &Value, roots: &Value) -> Value {
+    let result = &asked["result"];
+    assert_eq!(result["resultType"], "input_required", "{asked}");
+    assert_eq!(
+        result["inputRequests"]["roots"]["method"], "roots/list",
+        "{asked}"
+    );
+    params["requestState"] = result["requestState"].clone();
+    params["inputResponses"] = json!({"roots": {"roots": roots}});
+    params
+}
+
+#[test]
+fn a_client_without_a_session_on_standard_input_is_asked_once() {
+    let project = project();
+    let mut client = Client::raw(&project, &[]);
+    let (inside, outside) = (modern(read("in.txt")), modern(read("../b/out.txt")));
+    let asked = client.ask("tools/call", inside.clone());
+    let again = with_roots(inside.clone(), &asked, &json!([root(&project, "a")]));
+    let told = client.ask("tools/call", again);
+    assert!(told.to_string().contains("inside"), "{told}");
+    // From here on it is known.
+    let told = client.ask("tools/call", inside);
+    assert_eq!(told["result"]["isError"], false, "{told}");
+    let told = client.ask("tools/call", outside);
+    assert_eq!(told["result"]["isError"], true, "{told}");
+    client.close();
+}
+
+#[test]
+fn over_http_without_sessions_each_call_says_its_folders_if_that_is_wanted() {
+    let project = project();
+    let can = json!({"roots": {}});
+    let server = Server::start(&project, &["--client-roots"]);
+    let call = |params: Value| server.alone("tools/call", params, &can).answer();
+    for (folder, path, wanted) in [
+        ("a", "a/in.txt", true),
+        ("a", "b/out.txt", false),
+        // Another client behind the same token.
+        ("b", "b/out.txt", true),
+        ("b", "a/in.txt", false),
+        ("a", "a/in.txt", true),
+    ] {
+        let path = project.root().join(path).display().to_string();
+        let asked = call(read(&path));
+        let told = call(with_roots(
+            read(&path),
+            &asked,
+            &json!([root(&project, folder)]),
+        ));
+        assert_eq!(told["result"]["isError"], !wanted, "{folder} {path} {told}");
+    }
+    // Folders outside are none, and nonsense is told to be that.
+    let asked = call(read("a/in.txt"));
+    let outside = with_roots(read("a/in.txt"), &asked, &json!([{"uri": "file:///usr"}]));
+    let told = call(outside).to_string();
+    assert!(told.contains("none of the client's folders"), "{told}");
+    let mut odd = with_roots(read("a/in.txt"), &asked, &json!([]));
+    odd["inputResponses"] = json!({"roots": 5});
+    assert_eq!(call(odd)["error"]["code"], -32602);
+    // A client that has none sees what was granted, whatever others have.
+    let path = project.root().join("b/out.txt").display().to_string();
+    let told = server.alone("tools/call", read(&path), &json!({})).answer();
+    assert_eq!(told["result"]["isError"], false, "{told}");
+    // Without the option nobody is asked.
+    let server = Server::start(&project, &[]);
+    let told = server.alone("tools/call", read(&path), &can).answer();
+    assert_eq!(told["result"]["isError"], false, "{told}");
 }

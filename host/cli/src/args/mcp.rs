@@ -32,6 +32,10 @@ pub struct McpServe {
     /// several times
     #[arg(long = "allow-origin", value_name = "ORIGIN", requires = "http")]
     pub allow_origins: Vec<String>,
+    /// Ask clients without sessions (MCP 2026-07-28) for their folders with each call, and hold them
+    /// to these. Those with sessions, and on standard input, are asked anyway
+    #[arg(long, requires = "http")]
+    pub client_roots: bool,
 }
 
 /// How to log in.

@@ -102,6 +102,7 @@ fn start(args: Args) -> anyhow::Result<ExitCode> {
                 session,
                 from,
                 human,
+                sampling,
             } => {
                 run::run(
                     common,
@@ -109,6 +110,7 @@ fn start(args: Args) -> anyhow::Result<ExitCode> {
                         session,
                         from,
                         human,
+                        sampling,
                     },
                 )
                 .await

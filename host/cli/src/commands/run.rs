@@ -14,6 +14,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use toolbay_contract::KillSwitch;
+use toolbay_mcp::client::Sampler;
 
 use self::answers::Answers;
 use self::output::Output;
@@ -32,6 +33,7 @@ pub(super) struct Run {
     pub(super) session: Option<String>,
     pub(super) from: StreamForm,
     pub(super) human: bool,
+    pub(super) sampling: bool,
 }
 
 pub(super) async fn run(common: Common, run: Run) -> anyhow::Result<ExitCode> {
@@ -51,6 +53,7 @@ pub(super) async fn run(common: Common, run: Run) -> anyhow::Result<ExitCode> {
         Wishes {
             approver: answers.clone(),
             ask_user: Some(answers.clone()),
+            sampler: run.sampling.then(|| answers.clone() as Arc<dyn Sampler>),
             session_folder: Some(file.folder().to_path_buf()),
             session_id: name.clone(),
             is_logged: true,

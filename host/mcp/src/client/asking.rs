@@ -12,6 +12,8 @@ use super::text::clean;
 #[derive(Debug, Clone)]
 pub struct Elicitation {
     pub server: String,
+    /// The call during which it asks; empty where that is not known.
+    pub call_id: String,
     pub message: String,
     /// The schema of an object with plain fields.
     pub schema: Value,
@@ -52,7 +54,7 @@ impl AskPerson {
         let message = clean(&asked.message, LONGEST_MESSAGE);
         let question = PermissionQuestion {
             tool: format!("mcp__{server}"),
-            call_id: String::new(),
+            call_id: asked.call_id.clone(),
             input: serde_json::json!({"message": message, "answer": content}).to_string(),
             reason: format!("the MCP server `{server}` asks: {message}"),
             asked_by: None,
@@ -232,6 +234,7 @@ mod tests {
     fn asked(schema: Value) -> Elicitation {
         Elicitation {
             server: "s".into(),
+            call_id: String::new(),
             message: "why?\u{202e}".into(),
             schema,
         }

@@ -13,6 +13,9 @@ pub(super) const LISTED_TOOLS: usize = 64;
 pub(super) const PAGES: usize = 64;
 /// Resources that one server may list.
 pub(super) const RESOURCES: usize = 2_000;
+/// Prompts that one server may list, and what one prompt may want filled in.
+pub(super) const PROMPTS: usize = 512;
+pub(super) const ARGUMENTS: usize = 32;
 /// Characters of a description.
 pub(super) const DESCRIPTION: usize = 4_096;
 /// Bytes, nesting and values of a schema.
@@ -30,6 +33,10 @@ pub(super) const PER_SECOND: u32 = 100;
 pub(super) const FLOOD: u32 = 20_000;
 /// Questions of a server that wait for an answer at the same time.
 pub(super) const QUESTIONS: usize = 8;
+/// Texts that one call may have the model write, and the longest of them in tokens: each costs
+/// whoever pays for the model.
+pub(super) const SAMPLES: usize = 16;
+pub(super) const SAMPLE_TOKENS: u32 = 16_384;
 /// Rounds in which one call may ask for more input.
 pub(super) const ROUNDS: usize = 8;
 /// From the start of a process to its list of tools. Package runners download on first use.

@@ -1,9 +1,9 @@
 //! A foreign tool as it is offered here: named, described as somebody's words, bounded.
 
-use rmcp::model::Tool;
+use rmcp::model::{Prompt, Tool};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use toolbay_contract::{OnInterrupt, ToolInfo};
+use serde_json::{Map, Value, json};
+use toolbay_contract::{OnInterrupt, SubjectAt, SubjectKind, ToolInfo};
 
 use super::bounds;
 use super::schema::sanitised;
@@ -11,9 +11,20 @@ use super::text::clean;
 use crate::hints::Hints;
 use crate::name::ToolName;
 
-/// A tool of a server.
+/// What is asked of a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Tool,
+    /// The text of a prompt.
+    Prompt,
+    /// What stands at one of its addresses.
+    Resource,
+}
+
+/// A tool of a server, or something else of it that is permitted, run and logged like one.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Definition {
+    pub(super) kind: Kind,
     pub(super) info: ToolInfo,
     /// What the server calls it.
     pub(super) original: String,
@@ -64,35 +75,124 @@ impl Definition {
                 word(hints.open_world)
             ),
         };
-        let said = match description.is_empty() {
-            true => "nothing".into(),
-            false => description,
-        };
         let info = ToolInfo {
-            name: name.to_string(),
-            aliases: Vec::new(),
-            // Whose words these are is part of them: a description is no instruction of ours.
-            summary: format!(
-                "A tool of the MCP server `{}`, which says of it: {said}",
-                clean(server, 64)
-            ),
-            input_schema: described.schema.clone(),
             output_schema: output_schema.map(|schema| schema.to_string()),
-            subjects: Vec::new(),
-            limit: Default::default(),
-            interrupt: OnInterrupt::Cancel,
-            error: Default::default(),
             deferred: listing == Listing::Deferred,
-            search_hint: None,
             annotations: title(&tool),
+            ..info("tool", server, &name, &described)
         };
         info.check().map_err(|error| error.to_string())?;
         Ok(Self {
+            kind: Kind::Tool,
             info,
             original: tool.name.into_owned(),
             hints,
             described,
         })
+    }
+}
+
+/// By the protocol these only read; how far that is believed is another question.
+const READS: Hints = Hints {
+    read_only: Some(true),
+    destructive: None,
+    idempotent: None,
+    open_world: None,
+};
+
+impl Definition {
+    /// A prompt: what has to be filled in is its input.
+    pub(super) fn of_prompt(server: &str, prompt: &Prompt) -> Result<Self, String> {
+        let name = ToolName::new(server, &prompt.name).ok_or("it has no name")?;
+        let arguments = prompt.arguments.as_deref().unwrap_or_default();
+        let mut properties = Map::new();
+        for one in arguments {
+            let description = one.description.as_deref().unwrap_or_default();
+            let value = json!({"type": "string", "description": description});
+            properties.insert(one.name.clone(), value);
+        }
+        let required = arguments.iter().filter(|one| one.required == Some(true));
+        let required: Vec<&str> = required.map(|one| one.name.as_str()).collect();
+        let schema = json!({
+            "type": "object", "properties": properties, "required": required,
+            "additionalProperties": false,
+        });
+        let description = prompt.description.clone().unwrap_or_default();
+        Self::read("prompt", server, &name, description, schema).map(|read| Self {
+            kind: Kind::Prompt,
+            original: prompt.name.clone(),
+            ..read
+        })
+    }
+
+    /// Whatever stands at addresses of a server.
+    pub(super) fn of_resources(server: &str) -> Result<Self, String> {
+        let name = ToolName::new(server, RESOURCES).ok_or("it has no name")?;
+        let schema = json!({
+            "type": "object", "properties": {"uri": {"type": "string"}}, "required": ["uri"],
+        });
+        let mut read = Self::read("resource", server, &name, String::new(), schema)?;
+        read.info.subjects = vec![SubjectAt {
+            kind: SubjectKind::Text,
+            pointer: "/uri".into(),
+        }];
+        Ok(read)
+    }
+
+    fn read(
+        what: &str,
+        server: &str,
+        name: &ToolName,
+        description: String,
+        schema: Value,
+    ) -> Result<Self, String> {
+        let Value::Object(schema) = schema else {
+            return Err("its input is no object".into());
+        };
+        let schema = sanitised(&schema)
+            .map_err(|problem| format!("what it wants to know is refused: {problem}"))?;
+        let described = Described {
+            description,
+            schema: schema.to_string(),
+            hints: String::new(),
+        };
+        let info = info(what, server, name, &described);
+        info.check().map_err(|error| error.to_string())?;
+        Ok(Self {
+            kind: Kind::Resource,
+            original: name.tool().to_owned(),
+            info,
+            hints: READS,
+            described,
+        })
+    }
+}
+
+/// Under this name rules speak of all that stands at addresses of a server.
+pub(super) const RESOURCES: &str = "resources";
+
+fn info(what: &str, server: &str, name: &ToolName, described: &Described) -> ToolInfo {
+    let said = match described.description.as_str() {
+        "" => "nothing",
+        said => said,
+    };
+    ToolInfo {
+        name: name.to_string(),
+        aliases: Vec::new(),
+        // Whose words these are is part of them: a description is no instruction of ours.
+        summary: format!(
+            "A {what} of the MCP server `{}`, which says of it: {said}",
+            clean(server, 64)
+        ),
+        input_schema: described.schema.clone(),
+        output_schema: None,
+        subjects: Vec::new(),
+        limit: Default::default(),
+        interrupt: OnInterrupt::Cancel,
+        error: Default::default(),
+        deferred: false,
+        search_hint: None,
+        annotations: Vec::new(),
     }
 }
 
@@ -157,8 +257,6 @@ fn apart(before: &str, after: &str) -> (String, String) {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn define(tool: Value) -> Result<Definition, String> {

@@ -10,15 +10,17 @@ use rmcp::model::{
     ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult,
     ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationCapability, ErrorData,
     FormElicitationCapability, Implementation, ListRootsResult, ProgressNotificationParam,
-    ProgressToken, ProtocolVersion, Root, RootsCapabilities,
+    ProgressToken, ProtocolVersion, Root, RootsCapabilities, SamplingCapability,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ClientHandler, RoleClient};
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::Semaphore;
 use toolbay_contract::{Progress, ProgressSink};
 
 use super::asking::{Asker, Elicitation, Elicited};
 use super::bounds;
+use super::news::{List, Said};
+use super::sampling::{Sampler, Sampling, Used, bounded, written};
 use super::text::clean;
 
 /// What the connection and its calls share.
@@ -26,9 +28,14 @@ pub(super) struct Shared {
     pub(super) server: String,
     pub(super) roots: Vec<PathBuf>,
     pub(super) asker: Option<Arc<dyn Asker>>,
+    /// Only where the server's entry lets it use the model.
+    sampler: Option<Arc<dyn Sampler>>,
+    used: Used,
+    /// The calls under way, in the order in which they began.
+    calls: Mutex<Vec<String>>,
     routes: Mutex<HashMap<ProgressToken, Route>>,
-    /// The server says that its tools are others now.
-    pub(super) news: Notify,
+    /// What the server says is otherwise now.
+    pub(super) said: Said,
     questions: Semaphore,
 }
 
@@ -49,14 +56,39 @@ impl Drop for Following<'_> {
     }
 }
 
+/// A call is under way until this is dropped.
+pub(super) struct UnderWay<'a> {
+    shared: &'a Shared,
+    call_id: String,
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        let mut calls = self.shared.calls();
+        if let Some(at) = calls.iter().position(|call| *call == self.call_id) {
+            calls.remove(at);
+        }
+        drop(calls);
+        self.shared.used.forget(&self.call_id);
+    }
+}
+
 impl Shared {
-    pub(super) fn new(server: &str, roots: Vec<PathBuf>, asker: Option<Arc<dyn Asker>>) -> Self {
+    pub(super) fn new(
+        server: &str,
+        roots: Vec<PathBuf>,
+        asker: Option<Arc<dyn Asker>>,
+        sampler: Option<Arc<dyn Sampler>>,
+    ) -> Self {
         Self {
             server: server.to_owned(),
             roots,
             asker,
+            sampler,
+            used: Used::default(),
+            calls: Mutex::default(),
             routes: Mutex::default(),
-            news: Notify::new(),
+            said: Said::default(),
             questions: Semaphore::new(bounds::QUESTIONS),
         }
     }
@@ -88,8 +120,55 @@ impl Shared {
         ListRootsResult::new(roots.map(|url| Root::new(url.to_string())).collect())
     }
 
+    /// The call during which the server asks for something. It does not say which, so the last
+    /// one that began is taken.
+    fn latest_call(&self) -> Option<String> {
+        self.calls().last().cloned()
+    }
+
+    /// To be called before the server can know of the call.
+    pub(super) fn under_way(&self, call_id: &str) -> Option<UnderWay<'_>> {
+        if call_id.is_empty() {
+            return None;
+        }
+        self.calls().push(call_id.to_owned());
+        Some(UnderWay {
+            shared: self,
+            call_id: call_id.to_owned(),
+        })
+    }
+
+    fn calls(&self) -> MutexGuard<'_, Vec<String>> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has the model write something for the server.
+    pub(super) async fn sample(
+        &self,
+        request: CreateMessageRequestParams,
+        call_id: &str,
+    ) -> Result<CreateMessageResult, String> {
+        let Some(sampler) = &self.sampler else {
+            return Err("this client lends its model to nobody".into());
+        };
+        if call_id.is_empty() {
+            return Err("the model is lent during calls alone".into());
+        }
+        let params = bounded(request)?;
+        if !self.used.one_more(call_id) {
+            let most = bounds::SAMPLES;
+            return Err(format!("this call has used the model {most} times already"));
+        }
+        let asked = Sampling {
+            server: self.server.clone(),
+            call_id: call_id.to_owned(),
+            params,
+        };
+        written(sampler.sample(asked).await?)
+    }
+
     /// Puts a question of the server to the person.
-    pub(super) async fn elicit(&self, request: ElicitRequestParams) -> ElicitResult {
+    pub(super) async fn elicit(&self, request: ElicitRequestParams, call_id: &str) -> ElicitResult {
         let answer = |action, content| {
             let mut result = ElicitResult::new(action);
             result.content = content;
@@ -112,6 +191,7 @@ impl Shared {
         };
         let asked = Elicitation {
             server: self.server.clone(),
+            call_id: call_id.to_owned(),
             message,
             schema: serde_json::to_value(requested_schema).unwrap_or_default(),
         };
@@ -156,6 +236,9 @@ impl ClientHandler for Handler {
             elicitation.form = Some(FormElicitationCapability::default());
             capabilities.elicitation = Some(elicitation);
         }
+        if self.0.sampler.is_some() {
+            capabilities.sampling = Some(SamplingCapability::default());
+        }
         let mut us = Implementation::from_build_env();
         us.name = "toolbay".into();
         us.version = env!("CARGO_PKG_VERSION").into();
@@ -177,21 +260,24 @@ impl ClientHandler for Handler {
         request: ElicitRequestParams,
         context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
+        let call_id = self.0.latest_call().unwrap_or_default();
         tokio::select! {
-            answered = self.0.elicit(request) => Ok(answered),
+            answered = self.0.elicit(request, &call_id) => Ok(answered),
             () = context.ct.cancelled() => Ok(ElicitResult::new(ElicitationAction::Cancel)),
         }
     }
 
     async fn create_message(
         &self,
-        _params: CreateMessageRequestParams,
-        _context: RequestContext<RoleClient>,
+        request: CreateMessageRequestParams,
+        context: RequestContext<RoleClient>,
     ) -> Result<CreateMessageResult, ErrorData> {
-        Err(ErrorData::invalid_request(
-            "this client lends its model to nobody",
-            None,
-        ))
+        let call_id = self.0.latest_call().unwrap_or_default();
+        let answered = tokio::select! {
+            answered = self.0.sample(request, &call_id) => answered,
+            () = context.ct.cancelled() => Err("nobody waits for it any more".into()),
+        };
+        answered.map_err(|why| ErrorData::invalid_request(why, None))
     }
 
     async fn on_progress(
@@ -203,6 +289,14 @@ impl ClientHandler for Handler {
     }
 
     async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
-        self.0.news.notify_one();
+        self.0.said.note(List::Tools);
+    }
+
+    async fn on_prompt_list_changed(&self, _context: NotificationContext<RoleClient>) {
+        self.0.said.note(List::Prompts);
+    }
+
+    async fn on_resource_list_changed(&self, _context: NotificationContext<RoleClient>) {
+        self.0.said.note(List::Resources);
     }
 }

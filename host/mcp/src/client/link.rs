@@ -9,8 +9,9 @@ use std::time::Duration;
 use rmcp::RoleClient;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotification,
-    CancelledNotificationParam, ClientRequest, InputRequest, InputRequiredResult, InputResponses,
-    JsonObject, RequestId, ServerResult,
+    CancelledNotificationParam, ClientRequest, GetPromptRequest, GetPromptRequestParams,
+    GetPromptResult, InputRequest, InputRequiredResult, InputResponses, JsonObject,
+    ReadResourceRequest, ReadResourceRequestParams, ReadResourceResult, RequestId, ServerResult,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RunningService, ServiceError};
 use rmcp::transport::streamable_http_client::StreamableHttpError;
@@ -20,6 +21,7 @@ use self::process::{Presence, Tail, Tasks};
 use super::auth::Keys;
 use super::bounds;
 use super::handler::{Handler, Shared};
+use super::state::Offers;
 use super::wire::{Trouble, WireError, excerpt};
 
 pub(super) use self::open::{Means, OpenError};
@@ -79,6 +81,17 @@ impl Link {
         info.is_none_or(|info| info.capabilities.tools.is_some())
     }
 
+    /// What the server says that it has beside tools.
+    pub(super) fn offers(&self) -> Offers {
+        let info = self.peer().peer_info();
+        info.map_or(Offers::default(), |info| Offers {
+            changes: true,
+            prompts: info.capabilities.prompts.is_some(),
+            resources: info.capabilities.resources.is_some(),
+            completions: info.capabilities.completions.is_some(),
+        })
+    }
+
     /// What the server wants to know before it goes on.
     pub(super) fn wants(&self) -> Option<String> {
         let keys = self.keys.as_deref()?;
@@ -116,21 +129,71 @@ impl Link {
         arguments: JsonObject,
         with: &Conversation<'_>,
     ) -> Result<CallToolResult, CallError> {
-        let mut params = CallToolRequestParams::new(tool.to_owned());
-        params.arguments = Some(arguments);
+        let request = |given: Given| {
+            let mut params = CallToolRequestParams::new(tool.to_owned());
+            params.arguments = Some(arguments.clone());
+            (params.request_state, params.input_responses) = (given.state, given.responses);
+            ClientRequest::CallToolRequest(CallToolRequest::new(params))
+        };
+        match self.in_rounds(request, with).await? {
+            ServerResult::CallToolResult(result) => Ok(result),
+            _ => Err(something_else()),
+        }
+    }
+
+    /// The text of a prompt, filled in.
+    pub(super) async fn prompt(
+        &self,
+        prompt: &str,
+        arguments: JsonObject,
+        with: &Conversation<'_>,
+    ) -> Result<GetPromptResult, CallError> {
+        let request = |given: Given| {
+            let mut params = GetPromptRequestParams::new(prompt);
+            params.arguments = Some(arguments.clone());
+            (params.request_state, params.input_responses) = (given.state, given.responses);
+            ClientRequest::GetPromptRequest(GetPromptRequest::new(params))
+        };
+        match self.in_rounds(request, with).await? {
+            ServerResult::GetPromptResult(result) => Ok(result),
+            _ => Err(something_else()),
+        }
+    }
+
+    /// What stands at an address.
+    pub(super) async fn read(
+        &self,
+        uri: &str,
+        with: &Conversation<'_>,
+    ) -> Result<ReadResourceResult, CallError> {
+        let request = |given: Given| {
+            let mut params = ReadResourceRequestParams::new(uri);
+            (params.request_state, params.input_responses) = (given.state, given.responses);
+            ClientRequest::ReadResourceRequest(ReadResourceRequest::new(params))
+        };
+        match self.in_rounds(request, with).await? {
+            ServerResult::ReadResourceResult(result) => Ok(result),
+            _ => Err(something_else()),
+        }
+    }
+
+    /// Asks as often as the server wants to know more before it answers.
+    async fn in_rounds(
+        &self,
+        request: impl Fn(Given) -> ClientRequest,
+        with: &Conversation<'_>,
+    ) -> Result<ServerResult, CallError> {
+        let _under_way = self.shared.under_way(with.call_id);
+        let mut given = Given::default();
         for _ in 0..bounds::ROUNDS {
-            let request = CallToolRequest::new(params.clone());
-            let request = ClientRequest::CallToolRequest(request);
-            match self.ask(request, with).await? {
-                ServerResult::CallToolResult(result) => return Ok(result),
+            match self.ask(request(given), with).await? {
                 ServerResult::InputRequiredResult(wanted) => {
-                    params.request_state = wanted.request_state.clone();
-                    params.input_responses = Some(self.inputs(wanted, with.kill).await?);
+                    given = Given {
+                        state: wanted.request_state.clone(),
+                        responses: Some(self.inputs(wanted, with).await?),
+                    };
                 }
-                _ => {
-                    let text = "it answered with something else than a result";
-                    return Err(CallError::Refused(text.into()));
-                }
+                answer => return Ok(answer),
             }
         }
         let text = "it asks for more and more input and never answers";
@@ -198,23 +261,35 @@ impl Link {
     async fn inputs(
         &self,
         wanted: InputRequiredResult,
-        kill: &KillSwitch,
+        with: &Conversation<'_>,
     ) -> Result<InputResponses, CallError> {
         let mut responses = InputResponses::new();
         let requests = wanted.input_requests.unwrap_or_default();
         for (key, request) in requests.into_iter().take(bounds::QUESTIONS) {
             let value = match request {
                 InputRequest::Elicitation(request) => {
+                    let asked = self.shared.elicit(request.params, with.call_id);
                     let answered = tokio::select! {
-                        answered = self.shared.elicit(request.params) => answered,
-                        () = kill.thrown() => return Err(CallError::Killed),
+                        answered = asked => answered,
+                        () = with.kill.thrown() => return Err(CallError::Killed),
                     };
                     serde_json::to_value(answered)
                 }
                 #[allow(deprecated)]
                 InputRequest::ListRoots(_) => serde_json::to_value(self.shared.roots_result()),
+                #[allow(deprecated)]
+                InputRequest::CreateMessage(request) => {
+                    let asked = self.shared.sample(request.params, with.call_id);
+                    let answered = tokio::select! {
+                        answered = asked => answered,
+                        () = with.kill.thrown() => return Err(CallError::Killed),
+                    };
+                    serde_json::to_value(answered.map_err(|why| {
+                        CallError::Refused(format!("it wants to use the model, but {why}"))
+                    })?)
+                }
                 _ => {
-                    let text = "it wants to use the model, which is not lent to servers";
+                    let text = "it wants to know something that is not known here";
                     return Err(CallError::Refused(text.into()));
                 }
             };
@@ -223,6 +298,17 @@ impl Link {
         }
         Ok(responses)
     }
+}
+
+/// What a server wanted to know before it answers.
+#[derive(Default)]
+struct Given {
+    state: Option<String>,
+    responses: Option<InputResponses>,
+}
+
+fn something_else() -> CallError {
+    CallError::Refused("it answered with something else than a result".into())
 }
 
 /// What a server wants before it goes on, if it refused the last request.

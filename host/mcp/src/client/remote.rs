@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use rmcp::RoleClient;
 use rmcp::model::{
-    ClientRequest, ListToolsRequest, PaginatedRequestParams, ServerResult, SubscriptionFilter, Tool,
+    ClientRequest, ListToolsRequest, PaginatedRequestParams, ServerNotification, ServerResult,
+    SubscriptionFilter, Tool,
 };
 use rmcp::service::{Peer, ServiceError};
 use tokio::time::{Instant, sleep, timeout};
@@ -17,18 +18,16 @@ use super::definition::{Definition, Listing};
 use super::launch::Instance;
 use super::link::{Link, Means, OpenError, causes};
 use super::memory::{Memory, ToolKey};
-use super::state::{State, Status};
+use super::news::{List, News};
+use super::state::{Offers, State, Status};
 use crate::name::ToolName;
-
-/// Told when a server's tools are others.
-pub(super) type OnTools = Arc<dyn Fn() + Send + Sync>;
 
 /// A server.
 pub(super) struct Remote {
     pub(super) config: Arc<ServerConfig>,
     means: Arc<Means>,
     pub(super) memory: Arc<dyn Memory>,
-    on_tools: OnTools,
+    news: News,
     main: Arc<tokio::sync::Mutex<Slot>>,
     reading: Arc<tokio::sync::Mutex<Slot>>,
     known: Mutex<Known>,
@@ -44,6 +43,7 @@ struct Slot {
 
 struct Known {
     state: State,
+    offers: Offers,
     tools: Vec<Arc<Definition>>,
     problems: Vec<String>,
 }
@@ -53,7 +53,7 @@ impl Remote {
         config: ServerConfig,
         means: Arc<Means>,
         memory: Arc<dyn Memory>,
-        on_tools: OnTools,
+        news: News,
     ) -> Self {
         let state = match config.disabled {
             true => State::Disabled {
@@ -65,11 +65,12 @@ impl Remote {
             config: Arc::new(config),
             means,
             memory,
-            on_tools,
+            news,
             main: Default::default(),
             reading: Default::default(),
             known: Mutex::new(Known {
                 state,
+                offers: Offers::default(),
                 tools: Vec::new(),
                 problems: Vec::new(),
             }),
@@ -93,6 +94,15 @@ impl Remote {
         self.known().tools.clone()
     }
 
+    pub(super) fn offers(&self) -> Offers {
+        self.known().offers
+    }
+
+    /// Whether nobody has tried to connect it.
+    pub(super) fn is_unasked(&self) -> bool {
+        matches!(self.known().state, State::Pending { .. })
+    }
+
     /// The part of its tools' names that is the server's.
     pub(super) fn prefix(&self) -> Option<String> {
         let name = ToolName::new(&self.config.name, "x")?;
@@ -111,6 +121,14 @@ impl Remote {
     pub(super) fn has_reading_instance(&self) -> bool {
         let is_process = matches!(self.config.link, LinkConfig::Stdio(_));
         is_process && !self.config.trusted && !self.config.stateful
+    }
+
+    /// The process for what only reads.
+    pub(super) fn reader(&self) -> Instance {
+        match self.has_reading_instance() {
+            true => Instance::ReadOnly,
+            false => Instance::Main,
+        }
     }
 
     /// Connects if need be, and knows the tools afterwards. The error is for whoever called one.
@@ -257,10 +275,11 @@ impl Remote {
             protocol,
             server,
         };
+        known.offers = link.offers();
         known.tools = now;
         known.problems = problems;
         drop(known);
-        (self.on_tools)();
+        self.news.tell(List::Tools);
         Ok(())
     }
 
@@ -342,7 +361,11 @@ async fn list_tools(peer: Peer<RoleClient>) -> Result<(Vec<Tool>, Vec<String>), 
 async fn watch(remote: Weak<Remote>, link: Weak<Link>) {
     let subscribed = match link.upgrade() {
         Some(link) if link.is_modern() => {
-            let filter = SubscriptionFilter::builder().tools_list_changed().build();
+            let filter = SubscriptionFilter::builder()
+                .tools_list_changed()
+                .prompts_list_changed()
+                .resources_list_changed()
+                .build();
             let listening = timeout(bounds::CONNECT, link.peer().listen(filter)).await;
             listening.ok().and_then(Result::ok)
         }
@@ -355,10 +378,12 @@ async fn watch(remote: Weak<Remote>, link: Weak<Link>) {
     loop {
         match &mut subscribed {
             Some(subscription) => match subscription.next().await {
-                Ok(Some(_)) => {}
+                Ok(Some(told)) => told_of(&told)
+                    .into_iter()
+                    .for_each(|list| shared.said.note(list)),
                 Ok(None) | Err(_) => subscribed = None,
             },
-            None => shared.news.notified().await,
+            None => shared.said.something().await,
         }
         // News come in crowds.
         sleep(bounds::GATHER).await;
@@ -368,7 +393,22 @@ async fn watch(remote: Weak<Remote>, link: Weak<Link>) {
         if link.is_closed() {
             return;
         }
-        // A server that cannot say what it has now keeps what it had.
-        let _ = remote.list(link).await;
+        for list in shared.said.take() {
+            match list {
+                // A server that cannot say what it has now keeps what it had.
+                List::Tools => drop(remote.clone().list(link.clone()).await),
+                List::Prompts | List::Resources => remote.news.tell(list),
+            }
+        }
+    }
+}
+
+/// The list that a notification is about.
+fn told_of(told: &ServerNotification) -> Option<List> {
+    match told {
+        ServerNotification::ToolListChangedNotification(_) => Some(List::Tools),
+        ServerNotification::PromptListChangedNotification(_) => Some(List::Prompts),
+        ServerNotification::ResourceListChangedNotification(_) => Some(List::Resources),
+        _ => None,
     }
 }

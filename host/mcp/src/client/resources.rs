@@ -1,68 +1,75 @@
 //! What servers offer to be read.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use futures_util::future::join_all;
 use rmcp::model::{
-    ClientRequest, ListResourcesRequest, PaginatedRequestParams, ReadResourceRequest,
-    ReadResourceRequestParams, ResourceContents, ServerResult,
+    ClientRequest, CompleteRequest, CompleteRequestParams, CompleteResult,
+    ListResourceTemplatesRequest, ListResourcesRequest, PaginatedRequestParams, Reference,
+    Resource as Listed, ResourceContents, ResourceTemplate, ServerResult,
 };
 use toolbay_contract::{
-    HostFailure, KillSwitch, PowerFuture, Resource, ResourceBody, ResourcePart, Resources,
+    HostFailure, PowerFuture, Resource, ResourceBody, ResourcePart, Resources, Tool,
 };
 
+use super::asked::{answer, connected, conversation, failed, strange, unknown};
 use super::bounds;
+use super::definition::{Definition, RESOURCES};
 use super::launch::Instance;
-use super::link::{CallError, Conversation, Link};
 use super::remote::Remote;
 use super::servers::Servers;
+use super::template::fits;
 use super::text::clean;
+use super::tool::ForeignTool;
+use crate::name::ToolName;
 
 const LONGEST_ADDRESS: usize = 8_192;
 
 impl Resources for Servers {
     fn list(&self, server: Option<String>) -> PowerFuture<'_, Vec<Resource>> {
-        let remotes: Vec<Arc<Remote>> = match &server {
-            None => self.remotes().to_vec(),
-            Some(name) => self.named(name).into_iter().cloned().collect(),
-        };
+        let mut remotes = self.readable();
+        if let Some(name) = &server {
+            remotes.retain(|remote| remote.config.name == *name);
+        }
         Box::pin(async move {
             if let (Some(name), true) = (&server, remotes.is_empty()) {
                 return Err(unknown(name));
             }
-            let asked = remotes.iter().map(|remote| list(remote.clone()));
-            let answers = futures_util::future::join_all(asked).await;
+            let asked = remotes.iter().map(|remote| async {
+                let all = list(remote.clone()).await?;
+                let of = |one| resource(&remote.config.name, one);
+                Ok(all.into_iter().map(of).collect::<Vec<Resource>>())
+            });
+            let answers = join_all(asked).await;
             if server.is_some() {
                 return answers.into_iter().next().unwrap_or(Ok(Vec::new()));
             }
             // One that cannot be asked hides nothing of the others.
-            Ok(answers.into_iter().flatten().flatten().collect())
+            let answers = answers.into_iter().filter_map(Result::ok);
+            Ok(answers.flatten().collect())
         })
     }
 
     fn read(&self, server: String, uri: String) -> PowerFuture<'_, Vec<ResourcePart>> {
-        let remote = self.named(&server).cloned();
+        let mut remotes = self.readable();
+        remotes.retain(|remote| remote.config.name == server);
+        let remote = remotes.pop();
         Box::pin(async move {
             let remote = remote.ok_or_else(|| unknown(&server))?;
-            let link = connected(&remote).await?;
-            let params = ReadResourceRequestParams::new(uri);
-            let request = ClientRequest::ReadResourceRequest(ReadResourceRequest::new(params));
-            match ask(&remote, &link, request).await? {
-                ServerResult::ReadResourceResult(read) => {
-                    Ok(read.contents.into_iter().filter_map(part).collect())
-                }
-                _ => Err(strange(&remote)),
-            }
+            let link = connected(&remote, Instance::Main).await?;
+            let read = link.read(&uri, &conversation(&remote)).await;
+            let read = read.map_err(|error| failed(&remote, error))?;
+            Ok(read.contents.into_iter().filter_map(part).collect())
         })
     }
 }
 
-async fn list(remote: Arc<Remote>) -> Result<Vec<Resource>, HostFailure> {
-    let link = connected(&remote).await?;
-    let info = link.peer().peer_info();
-    if info.is_none_or(|info| info.capabilities.resources.is_none()) {
+/// All pages of what can be read, as far as they may go. The texts are cleaned.
+async fn list(remote: Arc<Remote>) -> Result<Vec<Listed>, HostFailure> {
+    let link = connected(&remote, Instance::Main).await?;
+    if !link.offers().resources {
         return Ok(Vec::new());
     }
     let (mut all, mut cursor) = (Vec::new(), None);
@@ -70,19 +77,12 @@ async fn list(remote: Arc<Remote>) -> Result<Vec<Resource>, HostFailure> {
         let page = PaginatedRequestParams::default().with_cursor(cursor.take());
         let request = ListResourcesRequest::with_param(page);
         let request = ClientRequest::ListResourcesRequest(request);
-        let ServerResult::ListResourcesResult(page) = ask(&remote, &link, request).await? else {
+        let ServerResult::ListResourcesResult(page) = answer(&remote, &link, request).await? else {
             return Err(strange(&remote));
         };
-        let resource = |one: rmcp::model::Resource| Resource {
-            server: remote.config.name.clone(),
-            uri: one.uri,
-            name: clean(&one.name, 200),
-            description: one.description.map(|text| clean(&text, 500)),
-            mime: one.mime_type.map(|mime| clean(&mime, 100)),
-        };
         // An address that must be cut could not be read.
-        let fits = |one: &rmcp::model::Resource| one.uri.len() <= LONGEST_ADDRESS;
-        all.extend(page.resources.into_iter().filter(fits).map(resource));
+        let fits = |one: &Listed| one.uri.len() <= LONGEST_ADDRESS;
+        all.extend(page.resources.into_iter().filter(fits).map(cleaned));
         if all.len() >= bounds::RESOURCES {
             all.truncate(bounds::RESOURCES);
             return Ok(all);
@@ -93,6 +93,142 @@ async fn list(remote: Arc<Remote>) -> Result<Vec<Resource>, HostFailure> {
         }
     }
     Ok(all)
+}
+
+/// What can be read under addresses that have something to fill in. One page is enough for
+/// anybody.
+async fn templates(remote: Arc<Remote>) -> Result<Vec<ResourceTemplate>, HostFailure> {
+    let link = connected(&remote, Instance::Main).await?;
+    if !link.offers().resources {
+        return Ok(Vec::new());
+    }
+    let request = ListResourceTemplatesRequest::with_param(PaginatedRequestParams::default());
+    let request = ClientRequest::ListResourceTemplatesRequest(request);
+    let ServerResult::ListResourceTemplatesResult(page) = answer(&remote, &link, request).await?
+    else {
+        return Err(strange(&remote));
+    };
+    let fits = |one: &ResourceTemplate| one.uri_template.len() <= LONGEST_ADDRESS;
+    let clean = |one: ResourceTemplate| {
+        let mut clean_one = ResourceTemplate::new(one.uri_template, clean(&one.name, 200));
+        clean_one.title = one.title.map(|text| clean(&text, 200));
+        clean_one.description = one.description.map(|text| clean(&text, 500));
+        clean_one.mime_type = one.mime_type.map(|mime| clean(&mime, 100));
+        clean_one
+    };
+    let all = page.resource_templates.into_iter().filter(fits);
+    Ok(all.take(bounds::RESOURCES).map(clean).collect())
+}
+
+fn cleaned(one: Listed) -> Listed {
+    let mut clean_one = Listed::new(one.uri, clean(&one.name, 200));
+    clean_one.title = one.title.map(|text| clean(&text, 200));
+    clean_one.description = one.description.map(|text| clean(&text, 500));
+    clean_one.mime_type = one.mime_type.map(|mime| clean(&mime, 100));
+    clean_one.size = one.size;
+    clean_one
+}
+
+impl Servers {
+    /// The servers whose resources no rule closes.
+    fn readable(&self) -> Vec<Arc<Remote>> {
+        let is_open = |remote: &&Arc<Remote>| {
+            let name = ToolName::new(&remote.config.name, RESOURCES);
+            name.is_some_and(|name| !self.is_closed(&name))
+        };
+        self.remotes().iter().filter(is_open).cloned().collect()
+    }
+
+    /// What all servers offer to be read, as the protocol has it.
+    pub(crate) async fn resources(&self) -> Vec<Listed> {
+        let remotes = self.readable();
+        let answers = join_all(remotes.into_iter().map(list)).await;
+        answers.into_iter().flatten().flatten().collect()
+    }
+
+    pub(crate) async fn resource_templates(&self) -> Vec<ResourceTemplate> {
+        let remotes = self.readable();
+        let answers = join_all(remotes.into_iter().map(templates)).await;
+        answers.into_iter().flatten().flatten().collect()
+    }
+
+    /// Whatever stands at an address, as something that is permitted, run and logged like a tool;
+    /// nothing if no server says that it has such an address.
+    pub(crate) async fn resource(&self, uri: &str) -> Option<Arc<dyn Tool>> {
+        let owner = self.owner(uri).await?;
+        let definition = Definition::of_resources(&owner.config.name).ok()?;
+        Some(Arc::new(ForeignTool::new(owner, Arc::new(definition))))
+    }
+
+    /// The first server that has this address, by its list or by a template.
+    async fn owner(&self, uri: &str) -> Option<Arc<Remote>> {
+        let remotes = self.readable();
+        let listed = join_all(remotes.iter().cloned().map(list)).await;
+        let has = |(_, all): &(&Arc<Remote>, Result<Vec<Listed>, HostFailure>)| {
+            let all = all.as_deref().unwrap_or_default();
+            all.iter().any(|one| one.uri == uri)
+        };
+        if let Some((remote, _)) = remotes.iter().zip(listed).find(has) {
+            return Some(remote.clone());
+        }
+        let templates = join_all(remotes.iter().cloned().map(templates)).await;
+        let mut all = remotes.iter().zip(templates);
+        let owner = all.find(|(_, all)| {
+            let all = all.as_deref().unwrap_or_default();
+            all.iter().any(|one| fits(&one.uri_template, uri))
+        });
+        owner.map(|(remote, _)| remote.clone())
+    }
+
+    /// How what was begun may go on, in the words of the server that knows. One that might do
+    /// more with it than answer is not told.
+    pub(crate) async fn complete(
+        &self,
+        mut asked: CompleteRequestParams,
+    ) -> Result<CompleteResult, String> {
+        let owner = match &mut asked.r#ref {
+            Reference::Prompt(prompt) => {
+                let found = self.prompt_called(&prompt.name).await;
+                let found = found.ok_or("there is no such prompt")?;
+                prompt.name = found.prompt.name.clone();
+                found.remote().clone()
+            }
+            Reference::Resource(resource) => {
+                let remotes = self.readable();
+                let known = join_all(remotes.iter().cloned().map(templates)).await;
+                let mut all = remotes.into_iter().zip(known);
+                let found = all.find(|(_, all)| {
+                    let all = all.as_deref().unwrap_or_default();
+                    all.iter().any(|one| one.uri_template == resource.uri)
+                });
+                found.ok_or("there is no such template")?.0
+            }
+            _ => return Err("only arguments of prompts and templates can be completed".into()),
+        };
+        let is_believed = owner.config.trusted || owner.has_reading_instance();
+        if !is_believed || !owner.offers().completions {
+            return Ok(CompleteResult::default());
+        }
+        let link = connected(&owner, owner.reader()).await;
+        let link = link.map_err(|error| error.to_string())?;
+        asked.meta = None;
+        let request = ClientRequest::CompleteRequest(CompleteRequest::new(asked));
+        match answer(&owner, &link, request).await {
+            Ok(ServerResult::CompleteResult(completed)) => Ok(completed),
+            Ok(_) => Err(strange(&owner).to_string()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}
+
+fn resource(server: &str, one: Listed) -> Resource {
+    Resource {
+        server: server.to_owned(),
+        uri: one.uri,
+        name: one.name,
+        description: one.description,
+        mime: one.mime_type,
+    }
 }
 
 fn part(contents: ResourceContents) -> Option<ResourcePart> {
@@ -122,44 +258,4 @@ fn part(contents: ResourceContents) -> Option<ResourcePart> {
         }),
         _ => None,
     }
-}
-
-async fn connected(remote: &Arc<Remote>) -> Result<Arc<Link>, HostFailure> {
-    let link = remote.link(Instance::Main).await;
-    link.map_err(HostFailure::Unavailable)
-}
-
-/// Whoever asked may stop waiting at any time, which the server is then told.
-async fn ask(
-    remote: &Remote,
-    link: &Link,
-    request: ClientRequest,
-) -> Result<ServerResult, HostFailure> {
-    let with = Conversation {
-        call_id: "",
-        progress: Arc::new(|_, _| {}),
-        kill: &KillSwitch::new(),
-        timeout: remote.config.timeout.min(Duration::from_secs(600)),
-    };
-    let name = &remote.config.name;
-    link.ask(request, &with).await.map_err(|error| match error {
-        CallError::Killed => HostFailure::Cancelled,
-        CallError::TimedOut(_) => HostFailure::TimedOut,
-        CallError::Gone(why) => HostFailure::Failed(remote.note_gone(&why)),
-        CallError::NeedsAuth(why) => HostFailure::Unavailable(remote.note_needs_auth(&why)),
-        CallError::Refused(why) => {
-            HostFailure::Failed(format!("the MCP server `{name}` says: {why}"))
-        }
-    })
-}
-
-fn strange(remote: &Remote) -> HostFailure {
-    let name = &remote.config.name;
-    HostFailure::Failed(format!(
-        "the MCP server `{name}` answered with something else than was asked for"
-    ))
-}
-
-fn unknown(name: &str) -> HostFailure {
-    HostFailure::Failed(format!("there is no MCP server `{}`", clean(name, 100)))
 }

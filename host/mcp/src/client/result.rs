@@ -2,7 +2,9 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
+use rmcp::model::{
+    CallToolResult, ContentBlock, GetPromptResult, ReadResourceResult, ResourceContents,
+};
 use toolbay_contract::{Blob, Content, Link, Outcome};
 
 use super::text::clean;
@@ -37,7 +39,29 @@ pub(super) fn outcome(result: CallToolResult) -> Outcome {
     }
 }
 
-fn block(block: ContentBlock) -> Content {
+/// What a prompt says. The whole of it, with who says what, is the structured part.
+pub(super) fn prompt_outcome(told: GetPromptResult) -> Outcome {
+    let structured = serde_json::to_string(&told).ok();
+    let blocks = told.messages.into_iter().map(|message| message.content);
+    Outcome {
+        content: blocks.take(MOST_BLOCKS).map(block).collect(),
+        structured,
+        ..Outcome::default()
+    }
+}
+
+/// What stands at an address. The whole of it is the structured part.
+pub(super) fn resource_outcome(read: ReadResourceResult) -> Outcome {
+    let structured = serde_json::to_string(&read).ok();
+    let parts = read.contents.into_iter().take(MOST_BLOCKS);
+    Outcome {
+        content: parts.map(contents).collect(),
+        structured,
+        ..Outcome::default()
+    }
+}
+
+pub(super) fn block(block: ContentBlock) -> Content {
     match block {
         ContentBlock::Text(text) => Content::Text(text.text),
         ContentBlock::Image(image) => blob(&image.data, &image.mime_type, Content::Image),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use toolbay_contract::{BoxFuture, Tool};
 use toolbay_dispatch::Newcomers;
@@ -15,8 +16,10 @@ use super::keyring::Keyring;
 use super::launch::Launcher;
 use super::link::Means;
 use super::memory::Memory;
-use super::remote::{OnTools, Remote};
-use super::state::Status;
+use super::news::{Changes, News};
+use super::remote::Remote;
+use super::sampling::Sampler;
+use super::state::{Offers, Status};
 use super::tool::ForeignTool;
 use crate::name::ToolName;
 
@@ -32,45 +35,48 @@ pub struct Surroundings {
     pub keyring: Option<Keyring>,
     /// Whoever ends the program waits for these.
     pub departures: Departures,
+    /// Who has a model for servers whose entry lets them use it.
+    pub sampler: Option<Arc<dyn Sampler>>,
 }
+
+/// Whether a rule closes what has this name.
+type Closed = dyn Fn(&str) -> bool + Send + Sync;
 
 /// The servers of a session. Nothing is connected before somebody asks for it.
 pub struct Servers {
     remotes: Vec<Arc<Remote>>,
     /// Tools that were made, so that one that did not change stays the same.
     tools: Mutex<BTreeMap<String, Arc<ForeignTool>>>,
-    changed: Arc<OnceLock<OnTools>>,
+    news: News,
+    closed: OnceLock<Box<Closed>>,
 }
 
 impl Servers {
     pub fn new(configs: Vec<ServerConfig>, around: Surroundings) -> Self {
-        let Surroundings {
-            launcher,
-            memory,
-            asker,
-            roots,
-            keyring,
-            departures,
-        } = around;
-        let means = Arc::new(Means::new(launcher, asker, roots, keyring, departures));
-        let changed: Arc<OnceLock<OnTools>> = Arc::default();
-        let tell: OnTools = {
-            let changed = changed.clone();
-            Arc::new(move || {
-                if let Some(on_tools) = changed.get() {
-                    on_tools();
-                }
-            })
-        };
+        let memory = around.memory.clone();
+        let means = Arc::new(Means::new(around));
+        let news = News::default();
         let remote = |config| {
             let (means, memory) = (means.clone(), memory.clone());
-            Arc::new(Remote::new(config, means, memory, tell.clone()))
+            Arc::new(Remote::new(config, means, memory, news.clone()))
         };
         Self {
             remotes: configs.into_iter().map(remote).collect(),
             tools: Mutex::default(),
-            changed,
+            news,
+            closed: OnceLock::new(),
         }
+    }
+
+    /// Says which names rules close: deny rules hold for all that a server has, not for its
+    /// tools alone. The first one stays.
+    pub fn close(&self, closed: impl Fn(&str) -> bool + Send + Sync + 'static) {
+        let _ = self.closed.set(Box::new(closed));
+    }
+
+    pub(super) fn is_closed(&self, name: &ToolName) -> bool {
+        let closed = self.closed.get();
+        closed.is_some_and(|closed| closed(&name.to_string()))
     }
 
     pub fn is_empty(&self) -> bool {
@@ -79,7 +85,34 @@ impl Servers {
 
     /// Called whenever a server's tools are known or have changed. The first one stays.
     pub fn on_tools(&self, told: impl Fn() + Send + Sync + 'static) {
-        let _ = self.changed.set(Arc::new(told));
+        self.news.on_tools(told);
+    }
+
+    /// Counts what servers say has changed.
+    pub(crate) fn changes(&self) -> watch::Receiver<Changes> {
+        self.news.changes()
+    }
+
+    /// The servers' parts of names, of those whose tools are known here.
+    pub(crate) fn known_prefixes(&self) -> Vec<String> {
+        let known = |remote: &&Arc<Remote>| !remote.is_unasked();
+        let known = self.remotes.iter().filter(known);
+        known.filter_map(|remote| remote.prefix()).collect()
+    }
+
+    /// What kinds of things connected servers have, as they say.
+    pub fn offers(&self) -> Offers {
+        let all = self.remotes.iter().map(|remote| remote.offers());
+        let none = Offers {
+            changes: !self.is_empty(),
+            ..Offers::default()
+        };
+        all.fold(none, |one, other| Offers {
+            changes: one.changes,
+            prompts: one.prompts || other.prompts,
+            resources: one.resources || other.resources,
+            completions: one.completions || other.completions,
+        })
     }
 
     /// Connects all that can be connected, beside each other. Each has its own time for it.
@@ -141,7 +174,7 @@ impl Servers {
     }
 
     /// The server whose tool this would be.
-    fn of_tool(&self, tool: &str) -> Option<&Arc<Remote>> {
+    pub(super) fn of_tool(&self, tool: &str) -> Option<&Arc<Remote>> {
         let name = ToolName::parse(tool)?;
         let is_its = |remote: &&Arc<Remote>| remote.prefix().as_deref() == Some(name.server());
         self.remotes.iter().find(is_its)

@@ -52,6 +52,16 @@ impl State {
     }
 }
 
+/// What servers have beside tools, as they say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Offers {
+    /// There are servers at all, so that the list of tools may change.
+    pub changes: bool,
+    pub prompts: bool,
+    pub resources: bool,
+    pub completions: bool,
+}
+
 /// A server as people see it in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Status {

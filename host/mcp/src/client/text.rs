@@ -2,7 +2,7 @@
 
 /// The text without characters that nobody sees but a model reads, or that change how the rest
 /// looks; cut where it is longer than it may be.
-pub(super) fn clean(text: &str, most: usize) -> String {
+pub(crate) fn clean(text: &str, most: usize) -> String {
     let mut seen = text.chars().filter(|c| is_seen(*c));
     let mut out: String = seen.by_ref().take(most).collect();
     if seen.next().is_some() {

@@ -8,11 +8,12 @@ use toolbay_contract::{
     Reach, Rejection, Review, Tool, ToolInfo, Trust, Verdict, View,
 };
 
-use super::definition::Definition;
+use super::definition::{Definition, Kind};
 use super::launch::Instance;
 use super::link::{CallError, Conversation};
+use super::memory::ToolKey;
 use super::remote::Remote;
-use super::result::outcome;
+use super::result::{outcome, prompt_outcome, resource_outcome};
 
 /// A foreign tool.
 pub(super) struct ForeignTool {
@@ -53,6 +54,16 @@ impl ForeignTool {
         }
     }
 
+    /// Under what its description is remembered: a prompt and a tool may have one name.
+    fn key(&self) -> ToolKey {
+        let original = &self.definition.original;
+        self.remote.key(&match self.definition.kind {
+            Kind::Tool => original.clone(),
+            Kind::Prompt => format!("prompt {original}"),
+            Kind::Resource => "resources".into(),
+        })
+    }
+
     async fn run(
         &self,
         permit: &Permit,
@@ -65,8 +76,8 @@ impl ForeignTool {
         };
         // What was granted decides, not what was claimed.
         let instance = match permit.access() {
-            Access::ReadOnly if self.remote.has_reading_instance() => Instance::ReadOnly,
-            Access::ReadOnly | Access::ReadWrite { .. } => Instance::Main,
+            Access::ReadOnly => self.remote.reader(),
+            Access::ReadWrite { .. } => Instance::Main,
         };
         let link = tokio::select! {
             link = self.remote.link(instance) => link.map_err(unavailable)?,
@@ -78,9 +89,24 @@ impl ForeignTool {
             kill: &environment.kill,
             timeout: self.remote.config.timeout,
         };
-        let called = link.call(&self.definition.original, arguments, &with).await;
+        let original = &self.definition.original;
+        let called = match self.definition.kind {
+            Kind::Tool => {
+                let called = link.call(original, arguments, &with).await;
+                called.map(outcome)
+            }
+            Kind::Prompt => {
+                let told = link.prompt(original, arguments, &with).await;
+                told.map(prompt_outcome)
+            }
+            Kind::Resource => {
+                let uri = arguments.get("uri").and_then(Value::as_str);
+                let read = link.read(uri.unwrap_or_default(), &with).await;
+                read.map(resource_outcome)
+            }
+        };
         let name = &self.remote.config.name;
-        called.map(outcome).map_err(|error| match error {
+        called.map_err(|error| match error {
             CallError::Killed => killed(environment),
             CallError::TimedOut(limit) => Failure::Tool {
                 message: format!(
@@ -165,7 +191,7 @@ impl Tool for ForeignTool {
         _environment: &'a CallEnvironment,
     ) -> BoxFuture<'a, Result<Review, Rejection>> {
         Box::pin(async {
-            let key = self.remote.key(&self.definition.original);
+            let key = self.key();
             let before = self.remote.memory.recall(&key);
             let changed = before.and_then(|before| before.difference(&self.definition.described));
             Ok(match changed {
@@ -189,7 +215,7 @@ impl Tool for ForeignTool {
     ) -> BoxFuture<'_, Result<Outcome, Failure>> {
         Box::pin(async move {
             // Whoever permitted the call has seen what the tool is now.
-            let key = self.remote.key(&self.definition.original);
+            let key = self.key();
             self.remote
                 .memory
                 .remember(&key, &self.definition.described);

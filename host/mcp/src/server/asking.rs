@@ -10,6 +10,9 @@ use toolbay_contract::{AskUser, BoxFuture, HostFailure, LogLevel, PowerFuture, Q
 use toolbay_dispatch::{Answer, Approver, PermissionQuestion, RuleScope};
 
 use super::routes::Routes;
+use crate::client::text::clean;
+use crate::client::{Asker, Elicitation, Elicited, Sampler, Sampling};
+use crate::name::ToolName;
 
 tokio::task_local! {
     /// The call in whose name this task acts: a tool's question does not say whose it is.
@@ -38,6 +41,9 @@ impl Elicit {
         let params = form(message(question, for_session), schema(for_session))?;
         let answered = self.routes.ask(&question.call_id, PERMISSION, params);
         let answered = answered.await?;
+        if answered.action == ElicitationAction::Cancel {
+            return Err("the client closed the question without an answer".into());
+        }
         let content = answered.content.unwrap_or_default();
         let word = content.get("answer").and_then(Value::as_str);
         Ok(match (answered.action, word) {
@@ -110,6 +116,54 @@ impl AskUser for Elicit {
             }
         })
     }
+}
+
+/// Questions of servers behind this one go to whoever called their tool, as theirs.
+impl Asker for Elicit {
+    fn elicit(&self, asked: Elicitation) -> BoxFuture<'_, Elicited> {
+        Box::pin(async move {
+            let message = format!(
+                "The MCP server `{}` asks: {}",
+                clean(&asked.server, 64),
+                clean(&asked.message, LONGEST_MESSAGE)
+            );
+            let Ok(params) = form(message, asked.schema) else {
+                return Elicited::Declined;
+            };
+            let key = key_of(&asked.server);
+            match self.routes.ask(&asked.call_id, &key, params).await {
+                Err(_) => Elicited::Cancelled,
+                Ok(answered) => match answered.action {
+                    ElicitationAction::Accept => {
+                        Elicited::Accepted(answered.content.unwrap_or_else(|| json!({})))
+                    }
+                    ElicitationAction::Decline => Elicited::Declined,
+                    _ => Elicited::Cancelled,
+                },
+            }
+        })
+    }
+}
+
+/// The client's model, for servers behind this one that may use it.
+impl Sampler for Elicit {
+    fn sample(&self, asked: Sampling) -> BoxFuture<'_, Result<Value, String>> {
+        Box::pin(async move {
+            let params = serde_json::from_value(asked.params).map_err(|error| error.to_string())?;
+            let key = key_of(&asked.server);
+            self.routes.sample(&asked.call_id, &key, params).await
+        })
+    }
+}
+
+/// What a person reads of a stranger's question.
+const LONGEST_MESSAGE: usize = 2_000;
+
+/// Under this name a client answers a server behind this one. No tool's question, and none about
+/// permission, has such a name.
+fn key_of(server: &str) -> String {
+    let name = ToolName::new(server, "question");
+    name.map_or_else(|| "question".into(), |name| name.to_string())
 }
 
 fn form(message: String, schema: Value) -> Result<ElicitRequestParams, String> {

@@ -1,22 +1,70 @@
-//! One `tools/call`, in both manners of the protocol.
+//! One `tools/call`, and whatever else is run like one, in both manners of the protocol.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rmcp::model::{CallToolRequestParams, CallToolResponse, ClientCapabilities, ProtocolVersion};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, ClientCapabilities, InputRequiredResult,
+    ProtocolVersion,
+};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::Value;
-use toolbay_contract::{Failure, KillReason, ToolUse};
+use toolbay_contract::{Failure, KillReason, KillSwitch, Tool, ToolUse};
 use toolbay_dispatch::{Dispatch, Stage, ToolResult};
 
 use super::asking::CALL;
-use super::client::Client;
+use super::client::{Client, Folders};
 use super::house::House;
 use super::result;
 use super::routes::Way;
+use crate::name::ToolName;
 
 /// The longest error about a name: it would list all tools there are.
 const LONGEST: usize = 1000;
+
+/// What a client asks for.
+pub(super) struct Wanted {
+    /// What the answer to a question must come with: the method, and what it is about.
+    pub(super) about: String,
+    pub(super) name: String,
+    pub(super) input: Value,
+    /// Something that is no tool of the pool.
+    pub(super) beside: Option<Arc<dyn Tool>>,
+    /// Answers to questions, and the state that came with them.
+    pub(super) given: BTreeMap<String, Value>,
+    pub(super) state: Option<String>,
+}
+
+/// What a client's request comes to.
+pub(super) enum Round {
+    Ended(Box<ToolResult>),
+    /// It is to be asked again, with answers.
+    Asked(InputRequiredResult),
+    /// Nothing ran.
+    Refused(String),
+}
+
+impl Wanted {
+    fn tool(mut request: CallToolRequestParams) -> Self {
+        Self {
+            about: format!("tools/call {}", request.name),
+            name: request.name.to_string(),
+            input: Value::Object(request.arguments.take().unwrap_or_default()),
+            beside: None,
+            given: request.input_responses.take().unwrap_or_default(),
+            state: request.request_state.take(),
+        }
+    }
+
+    pub(super) fn block(&self, id: String) -> ToolUse {
+        ToolUse {
+            id,
+            name: self.name.clone(),
+            input: self.input.clone(),
+        }
+    }
+}
 
 /// Whether the protocol of this request has no requests of ours: questions are answers then, and
 /// the client asks again.
@@ -25,11 +73,8 @@ pub(super) fn stands_alone(context: &RequestContext<RoleServer>) -> bool {
     version.is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
 }
 
-/// Whether somebody can be asked through this client.
-pub(super) fn can_ask(capabilities: Option<&ClientCapabilities>) -> bool {
-    let elicitation = capabilities.and_then(|all| all.elicitation.as_ref());
-    // Whoever says nothing about forms can do forms.
-    elicitation.is_some_and(|how| how.form.is_some() || how.url.is_none())
+pub(super) fn has_roots(capabilities: Option<&ClientCapabilities>) -> bool {
+    capabilities.is_some_and(|all| all.roots.is_some())
 }
 
 /// Runs a call to its result, or to a question.
@@ -39,24 +84,45 @@ pub(super) async fn call(
     request: CallToolRequestParams,
     context: RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
-    if stands_alone(&context) {
-        return client.in_rounds(&house.seal, request, context).await;
+    let peer = context.peer.clone();
+    let is_alone = stands_alone(&context);
+    match run_wanted(house, client, Wanted::tool(request), context).await? {
+        Round::Refused(why) => Ok(result::refused(&why).into()),
+        Round::Asked(questions) => Ok(questions.into()),
+        Round::Ended(ended) => {
+            let told = client.told(&ended);
+            if ended.persisted.is_some() && !is_alone {
+                // Whoever is gone need not know.
+                let _ = peer.notify_resource_list_changed().await;
+            }
+            told
+        }
     }
-    let capabilities = context.client_capabilities();
-    let has_roots = capabilities.as_ref().is_some_and(|all| all.roots.is_some());
-    let dispatch = client.dispatch(has_roots.then_some(&context.peer)).await;
-    let dispatch = match dispatch {
-        Ok(dispatch) => dispatch,
-        Err(why) => return Ok(result::refused(&why).into()),
+}
+
+/// Runs what a client asks for, in its session.
+pub(super) async fn run_wanted(
+    house: &House,
+    client: &Arc<Client>,
+    wanted: Wanted,
+    context: RequestContext<RoleServer>,
+) -> Result<Round, ErrorData> {
+    if stands_alone(&context) {
+        return client.in_rounds(&house.seal, wanted, context).await;
+    }
+    let folders = match has_roots(context.client_capabilities().as_ref()) {
+        true => Folders::Of(&context.peer),
+        false => Folders::Last,
     };
-    let way = match can_ask(capabilities.as_ref()) {
-        true => Way::Request(context.peer.clone()),
-        false => Way::Nobody,
+    let session = match client.session(folders).await {
+        Ok(session) => session,
+        Err(why) => return Ok(Round::Refused(why)),
     };
-    let block = block(client.call_id(), &request);
+    let block = wanted.block(client.call_id());
     let kill = client.kill.below();
+    let way = Way::Request(context.peer.clone());
     let _route = client.routes.open(&block.id, way, &context);
-    let running = run(&dispatch, block, kill.clone());
+    let running = run(&session.dispatch, wanted.beside, block, kill.clone());
     tokio::pin!(running);
     let ended = tokio::select! {
         ended = &mut running => ended,
@@ -65,40 +131,30 @@ pub(super) async fn call(
             running.await
         }
     };
-    let told = client.told(&ended);
-    if ended.persisted.is_some() {
-        // Whoever is gone need not know.
-        let _ = context.peer.notify_resource_list_changed().await;
-    }
-    told
+    Ok(Round::Ended(Box::new(ended)))
 }
 
 /// The call, in its own name.
 pub(super) async fn run(
     dispatch: &Dispatch,
+    beside: Option<Arc<dyn Tool>>,
     block: ToolUse,
-    kill: toolbay_contract::KillSwitch,
+    kill: KillSwitch,
 ) -> ToolResult {
     let id = block.id.clone();
-    CALL.scope(id, dispatch.run(block, kill)).await
-}
-
-pub(super) fn block(id: String, request: &CallToolRequestParams) -> ToolUse {
-    ToolUse {
-        id,
-        name: request.name.to_string(),
-        input: input(request),
-    }
-}
-
-pub(super) fn input(request: &CallToolRequestParams) -> Value {
-    Value::Object(request.arguments.clone().unwrap_or_default())
+    let running = async {
+        match beside {
+            Some(tool) => dispatch.run_beside(tool, block, kill).await,
+            None => dispatch.run(block, kill).await,
+        }
+    };
+    CALL.scope(id, running).await
 }
 
 impl Client {
     /// The result for this client, who may read the whole of it later. The name of no tool is
     /// the client's mistake, not a tool's, and the protocol has an error for it.
-    pub(super) fn told(&self, ended: &ToolResult) -> Result<CallToolResponse, ErrorData> {
+    fn told(&self, ended: &ToolResult) -> Result<CallToolResponse, ErrorData> {
         if let (Some(Stage::Lookup), Some(Failure::InvalidInput(sentence))) =
             (ended.stage, &ended.failure)
         {
@@ -110,6 +166,17 @@ impl Client {
         if whole.is_some() {
             self.saved.send_modify(|count| *count += 1);
         }
-        Ok(result::of(ended, whole).into())
+        let mut told = result::of(ended, whole);
+        if !self.is_told_in_data(&ended.tool) {
+            told.structured_content = None;
+        }
+        Ok(told.into())
+    }
+
+    /// Whether the data of a result says all that its text says. Agents show a model one of the
+    /// two, and take the data where there is some: data beside a text would hide the text.
+    fn is_told_in_data(&self, tool: &str) -> bool {
+        let has_schema = |one: &&rmcp::model::Tool| one.name == tool && one.output_schema.is_some();
+        ToolName::parse(tool).is_some() || self.tools.iter().any(|one| has_schema(&one))
     }
 }

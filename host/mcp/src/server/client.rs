@@ -1,11 +1,13 @@
 //! One client: its session, and what belongs to it.
 
 use std::any::Any;
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::RoleServer;
+use rmcp::model::Tool;
 use rmcp::service::Peer;
 use tokio::sync::{Mutex as Gate, watch};
 use toolbay_contract::{KillReason, KillSwitch};
@@ -16,15 +18,23 @@ use super::kept::Shelf;
 use super::roots;
 use super::rounds::Rounds;
 use super::routes::Routes;
+use crate::client::Servers;
+use crate::client::news::Changes;
 
 /// One client. Its calls end with it.
 pub(super) struct Client {
     bays: Arc<dyn Bays>,
+    /// What there was at the start.
+    pub(super) tools: Arc<Vec<Tool>>,
     pub(super) routes: Arc<Routes>,
     pub(super) kill: KillSwitch,
     pub(super) shelf: Mutex<Shelf>,
     /// Counts what was put on the shelf.
     pub(super) saved: watch::Sender<u64>,
+    /// Counts what servers behind this one say has changed.
+    pub(super) news: watch::Sender<Changes>,
+    /// The list of tools that the client saw last.
+    pub(super) seen: Mutex<Option<String>>,
     pub(super) rounds: Rounds,
     next: AtomicU64,
     /// The client's folders are not known, or not any more.
@@ -34,27 +44,59 @@ pub(super) struct Client {
 
 #[derive(Default)]
 struct State {
-    open: Option<Open>,
+    /// The last one used is the last.
+    open: Vec<Open>,
     /// What earlier sessions of this client have left: their results can still be read.
-    guards: Vec<Box<dyn Any + Send + Sync>>,
+    guards: VecDeque<Box<dyn Any + Send + Sync>>,
     /// What the client's folders leave of those that were granted.
     within: Option<Vec<PathBuf>>,
 }
 
 struct Open {
-    dispatch: Arc<Dispatch>,
+    session: Session,
     within: Option<Vec<PathBuf>>,
+}
+
+/// Where calls of a client run.
+#[derive(Clone)]
+pub(super) struct Session {
+    pub(super) dispatch: Arc<Dispatch>,
+    pub(super) servers: Arc<Servers>,
+}
+
+/// Sessions of one client that are kept open: where the token is the client, several with
+/// folders of their own may be behind it.
+const MOST_OPEN: usize = 8;
+/// Sessions whose results can still be read.
+const MOST_LEFT: usize = 64;
+
+/// Which folders of the client hold.
+pub(super) enum Folders<'a> {
+    /// Those that this client has, which is asked if need be.
+    Of(&'a Peer<RoleServer>),
+    /// Those that came with the request, in the client's words.
+    Told(Vec<String>),
+    /// Those that were told last, if any were.
+    Last,
 }
 
 impl Client {
     /// Opens nothing yet: a client that only looks costs nothing.
-    pub(super) fn new(bays: Arc<dyn Bays>, kill: KillSwitch, routes: Routes) -> Self {
+    pub(super) fn new(
+        bays: Arc<dyn Bays>,
+        tools: Arc<Vec<Tool>>,
+        kill: KillSwitch,
+        routes: Routes,
+    ) -> Self {
         Self {
             bays,
+            tools,
             routes: Arc::new(routes),
             kill,
             shelf: Mutex::default(),
             saved: watch::Sender::new(0),
+            news: watch::Sender::default(),
+            seen: Mutex::default(),
             rounds: Rounds::default(),
             next: AtomicU64::new(1),
             roots_are_stale: AtomicBool::new(true),
@@ -72,48 +114,84 @@ impl Client {
         self.roots_are_stale.store(true, Ordering::Release);
     }
 
-    /// The session, opened at the first call. A client that has folders (`asked` is where to ask
-    /// for them) is held to them; when they change, the session goes on in a new one.
-    pub(super) async fn dispatch(
-        &self,
-        asked: Option<&Peer<RoleServer>>,
-    ) -> Result<Arc<Dispatch>, String> {
+    /// Whether a request has to say what the client's folders are: where several may be behind
+    /// one token each of them, if that is wanted, and else whoever has not said so yet.
+    pub(super) fn wants_roots(&self) -> bool {
+        match self.routes.has_no_session {
+            true => self.bays.asks_for_roots(),
+            false => self.roots_are_stale.load(Ordering::Acquire),
+        }
+    }
+
+    /// The session, opened when it is first needed. A client that has folders is held to them;
+    /// when they change, the session goes on in a new one.
+    pub(super) async fn session(self: &Arc<Self>, folders: Folders<'_>) -> Result<Session, String> {
         let mut state = self.session.lock().await;
-        if let Some(peer) = asked
-            && self.roots_are_stale.swap(false, Ordering::AcqRel)
-        {
-            match roots::of(peer).await {
-                Ok(theirs) => state.within = roots::narrowed(&self.bays.roots(), &theirs),
-                Err(why) => {
-                    self.forget_roots();
-                    return Err(why);
+        match folders {
+            Folders::Of(peer) => {
+                if self.roots_are_stale.swap(false, Ordering::AcqRel) {
+                    match roots::of(peer).await {
+                        Ok(theirs) => state.within = roots::narrowed(&self.bays.roots(), &theirs),
+                        Err(why) => {
+                            self.forget_roots();
+                            return Err(why);
+                        }
+                    }
                 }
             }
+            Folders::Told(theirs) => {
+                self.roots_are_stale.store(false, Ordering::Release);
+                state.within = roots::narrowed(&self.bays.roots(), &theirs);
+            }
+            Folders::Last => {}
         }
         if state.within.as_ref().is_some_and(Vec::is_empty) {
             return Err(nowhere(&self.bays.roots()));
         }
-        if let Some(open) = &state.open
-            && open.within == state.within
-        {
-            return Ok(open.dispatch.clone());
+        let known = state
+            .open
+            .iter()
+            .position(|open| open.within == state.within);
+        if let Some(at) = known {
+            let open = state.open.remove(at);
+            let session = open.session.clone();
+            state.open.push(open);
+            return Ok(session);
         }
-        let before = state.open.as_ref();
+        let before = state.open.last();
         let bench = self
             .bays
             .open(Opening {
                 routes: self.routes.clone(),
                 kill: self.kill.clone(),
                 within: state.within.clone(),
-                before: before.map(|open| open.dispatch.session().snapshot()),
+                before: before.map(|open| open.session.dispatch.session().snapshot()),
             })
             .await?;
-        state.guards.push(bench.guard);
-        state.open = Some(Open {
-            dispatch: bench.dispatch.clone(),
-            within: state.within.clone(),
+        let session = Session {
+            dispatch: bench.dispatch,
+            servers: bench.servers,
+        };
+        self.hear(&session.servers);
+        state.guards.push_back(bench.guard);
+        if state.guards.len() > MOST_LEFT {
+            state.guards.pop_front();
+        }
+        let within = state.within.clone();
+        state.open.push(Open {
+            session: session.clone(),
+            within,
         });
-        Ok(bench.dispatch)
+        if state.open.len() > MOST_OPEN {
+            state.open.remove(0);
+        }
+        Ok(session)
+    }
+
+    /// The session that was used last, if there is one.
+    pub(super) async fn last_session(&self) -> Option<Session> {
+        let state = self.session.lock().await;
+        state.open.last().map(|open| open.session.clone())
     }
 
     pub(super) fn shelf(&self) -> std::sync::MutexGuard<'_, Shelf> {

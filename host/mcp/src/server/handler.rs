@@ -5,10 +5,12 @@ use std::sync::{Arc, OnceLock};
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestMethod, CompleteRequestParams,
-    CompleteResult, Implementation, InitializeRequestParams, InitializeResult,
-    ListPromptsRequestMethod, ListPromptsResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
-    ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscriptionFilter, Tool,
+    CompleteResult, GetPromptRequestMethod, GetPromptRequestParams, GetPromptResponse,
+    Implementation, InitializeRequestParams, InitializeResult, ListPromptsRequestMethod,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, PromptsCapability, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, ServerCapabilities, ServerConfig, SetLevelRequestParams,
+    SubscriptionFilter, Tool,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -17,7 +19,9 @@ use super::call::call;
 use super::client::Client;
 use super::house::{House, Principal};
 use super::kept;
+use super::offered;
 use super::routes::Routes;
+use crate::client::news::Changes;
 
 /// What an agent should know first.
 const INSTRUCTIONS: &str = "Tools for working on the code in one project. Calls that only read run at once; \
@@ -55,10 +59,7 @@ impl Handler {
     /// The client that stays.
     pub(super) fn own(&self) -> &Arc<Client> {
         let house = &self.house;
-        self.own.get_or_init(|| {
-            let kill = house.kill.below();
-            Arc::new(Client::new(house.bays.clone(), kill, Routes::default()))
-        })
+        self.own.get_or_init(|| house.client(Routes::default()))
     }
 
     fn client(&self, context: &RequestContext<RoleServer>) -> Result<Arc<Client>, ErrorData> {
@@ -99,12 +100,25 @@ fn page<T: Clone>(
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder()
+        let offers = self.house.offers;
+        let mut capabilities = ServerCapabilities::builder()
             .enable_tools()
             .enable_resources()
             .enable_resources_list_changed()
             .enable_logging()
             .build();
+        // Only servers behind this one change theirs; what none of them has is not offered.
+        if offers.changes
+            && let Some(tools) = &mut capabilities.tools
+        {
+            tools.list_changed = Some(true);
+        }
+        capabilities.prompts = offers.prompts.then(|| {
+            let mut prompts = PromptsCapability::default();
+            prompts.list_changed = Some(true);
+            prompts
+        });
+        capabilities.completions = offers.completions.then(Default::default);
         let mut implementation = Implementation::from_build_env();
         implementation.name = "toolbay".into();
         implementation.version = env!("CARGO_PKG_VERSION").into();
@@ -130,6 +144,7 @@ impl ServerHandler for Handler {
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         if self.is_one.load(Ordering::Acquire) {
+            self.own().tell_news(context.peer.clone());
             self.own().routes.begin(context.peer);
         }
     }
@@ -152,9 +167,10 @@ impl ServerHandler for Handler {
     async fn list_tools(
         &self,
         wanted: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let (tools, next) = page(&self.house.tools, wanted)?;
+        let all = self.client(&context)?.list_tools().await;
+        let (tools, next) = page(&all, wanted)?;
         let mut listed = ListToolsResult::with_all_items(tools);
         listed.next_cursor = next;
         Ok(listed)
@@ -163,47 +179,92 @@ impl ServerHandler for Handler {
     // What is not offered is not answered either: an empty answer would say that there is one.
     async fn list_prompts(
         &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        wanted: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+        if !self.house.offers.prompts {
+            return Err(ErrorData::method_not_found::<ListPromptsRequestMethod>());
+        }
+        let session = offered::session(&self.client(&context)?, &context).await?;
+        let (prompts, next) = page(&offered::prompts(&session).await, wanted)?;
+        let mut listed = ListPromptsResult::with_all_items(prompts);
+        listed.next_cursor = next;
+        Ok(listed)
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        if !self.house.offers.prompts {
+            return Err(ErrorData::method_not_found::<GetPromptRequestMethod>());
+        }
+        let client = self.client(&context)?;
+        offered::get_prompt(&self.house, &client, request, context).await
     }
 
     async fn complete(
         &self,
-        _: CompleteRequestParams,
-        _: RequestContext<RoleServer>,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
+        if !self.house.offers.completions {
+            return Err(ErrorData::method_not_found::<CompleteRequestMethod>());
+        }
+        let session = offered::session(&self.client(&context)?, &context).await?;
+        let completed = session.servers.complete(request).await;
+        completed.map_err(|why| ErrorData::invalid_params(why, None))
     }
 
-    /// Of all that can change, only the saved results do.
     fn accepted_subscription_filter(
         &self,
         requested: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
         let mut accepted = SubscriptionFilter::default();
+        if self.house.offers.changes {
+            accepted.tools_list_changed = requested.tools_list_changed;
+        }
         accepted.resources_list_changed = requested.resources_list_changed;
+        if self.house.offers.prompts {
+            accepted.prompts_list_changed = requested.prompts_list_changed;
+        }
         Some(accepted)
     }
 
     async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
         let client = self.client(subscription.request_context())?;
-        let mut saved = client.saved.subscribe();
+        let (mut saved, mut news) = (client.saved.subscribe(), client.news.subscribe());
+        let mut before = *news.borrow_and_update();
         loop {
-            tokio::select! {
+            let changed = tokio::select! {
                 () = subscription.cancelled() => return Ok(()),
                 () = client.kill.thrown() => return Ok(()),
                 changed = saved.changed() => {
-                    let sink = subscription.sink();
-                    let wanted = sink.accepted().resources_list_changed == Some(true);
-                    if changed.is_err()
-                        || wanted && sink.notify_resource_list_changed().await.is_err()
-                    {
-                        return Ok(());
-                    }
+                    let now = Changes { resources: before.resources + 1, ..before };
+                    changed.map(|()| now)
                 }
+                changed = news.changed() => changed.map(|()| *news.borrow_and_update()),
+            };
+            let Ok(now) = changed else {
+                return Ok(());
+            };
+            let sink = subscription.sink();
+            let wanted = sink.accepted();
+            let mut sent = Ok(());
+            if now.tools != before.tools && wanted.tools_list_changed == Some(true) {
+                sent = sent.and(sink.notify_tool_list_changed().await);
             }
+            if now.prompts != before.prompts && wanted.prompts_list_changed == Some(true) {
+                sent = sent.and(sink.notify_prompt_list_changed().await);
+            }
+            if now.resources != before.resources && wanted.resources_list_changed == Some(true) {
+                sent = sent.and(sink.notify_resource_list_changed().await);
+            }
+            if sent.is_err() {
+                return Ok(());
+            }
+            before = *news.borrow();
         }
     }
 
@@ -212,9 +273,30 @@ impl ServerHandler for Handler {
         wanted: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let all = self.client(&context)?.shelf().list();
+        let client = self.client(&context)?;
+        let mut all = client.shelf().list();
+        if self.house.offers.resources {
+            let session = offered::session(&client, &context).await?;
+            all.extend(offered::resources(&session).await);
+        }
         let (resources, next) = page(&all, wanted)?;
         let mut listed = ListResourcesResult::with_all_items(resources);
+        listed.next_cursor = next;
+        Ok(listed)
+    }
+
+    async fn list_resource_templates(
+        &self,
+        wanted: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let mut all = Vec::new();
+        if self.house.offers.resources {
+            let session = offered::session(&self.client(&context)?, &context).await?;
+            all = offered::templates(&session).await;
+        }
+        let (templates, next) = page(&all, wanted)?;
+        let mut listed = ListResourceTemplatesResult::with_all_items(templates);
         listed.next_cursor = next;
         Ok(listed)
     }
@@ -224,8 +306,15 @@ impl ServerHandler for Handler {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let uri = request.uri;
-        let found = self.client(&context)?.shelf().find(&uri);
+        let client = self.client(&context)?;
+        let uri = request.uri.clone();
+        let found = client.shelf().find(&uri);
+        if found.is_none()
+            && self.house.offers.resources
+            && let Some(read) = offered::read(&self.house, &client, request, context).await
+        {
+            return read;
+        }
         let Some(path) = found else {
             let data = serde_json::json!({"uri": uri});
             return Err(ErrorData::resource_not_found(

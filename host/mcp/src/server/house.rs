@@ -12,11 +12,19 @@ use toolbay_dispatch::Dispatch;
 
 use super::client::Client;
 use super::routes::Routes;
+use crate::client::{Offers, Servers};
 
 /// Whoever puts sessions together.
 pub trait Bays: Send + Sync {
     /// The tools as MCP describes them.
     fn definitions(&self) -> Vec<Value>;
+
+    /// What servers behind this one have beside tools.
+    fn offers(&self) -> Offers;
+
+    /// Whether clients without sessions are asked for their folders. They have to be asked with
+    /// each call, since nobody knows whether the last one was theirs.
+    fn asks_for_roots(&self) -> bool;
 
     /// The folders that were granted at the start, real.
     fn roots(&self) -> Vec<PathBuf>;
@@ -40,6 +48,8 @@ pub struct Opening {
 /// A session of one client.
 pub struct Bench {
     pub dispatch: Arc<Dispatch>,
+    /// The servers behind this one, as this session knows them.
+    pub servers: Arc<Servers>,
     /// Dropped when the client is gone.
     pub guard: Box<dyn Any + Send + Sync>,
 }
@@ -51,7 +61,8 @@ pub(super) struct Principal(pub(super) usize);
 /// What all clients share.
 pub(super) struct House {
     pub(super) bays: Arc<dyn Bays>,
-    pub(super) tools: Vec<Tool>,
+    pub(super) tools: Arc<Vec<Tool>>,
+    pub(super) offers: Offers,
     pub(super) kill: KillSwitch,
     /// Seals what a client must bring back unchanged.
     pub(super) seal: RequestStateCodec,
@@ -69,7 +80,8 @@ impl House {
         let tools = bays.definitions().into_iter().map(serde_json::from_value);
         let tools: Result<Vec<Tool>, _> = tools.collect();
         Ok(Arc::new(Self {
-            tools: tools.map_err(|error| format!("a tool cannot be described: {error}"))?,
+            tools: Arc::new(tools.map_err(|error| format!("a tool cannot be described: {error}"))?),
+            offers: bays.offers(),
             bays,
             kill,
             seal: RequestStateCodec::try_new(secret).map_err(|error| error.to_string())?,
@@ -83,11 +95,13 @@ impl House {
             .without_session
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        let new = || {
-            let routes = Routes::without_session();
-            // Clients do not keep the house: it would keep itself.
-            Arc::new(Client::new(self.bays.clone(), self.kill.below(), routes))
-        };
+        let new = || self.client(Routes::without_session());
         all.entry(principal).or_insert_with(new).clone()
+    }
+
+    /// A client. It does not keep the house, which would keep itself.
+    pub(super) fn client(&self, routes: Routes) -> Arc<Client> {
+        let (bays, tools) = (self.bays.clone(), self.tools.clone());
+        Arc::new(Client::new(bays, tools, self.kill.below(), routes))
     }
 }

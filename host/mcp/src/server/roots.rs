@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rmcp::RoleServer;
+use rmcp::model::ListRootsResult;
 use rmcp::service::Peer;
+use rmcp::{ErrorData, RoleServer};
+use serde_json::Value;
 use toolbay_dispatch::real_path;
 
 /// A client that has folders knows them; one that does not answer gets no call.
@@ -21,6 +23,14 @@ pub(super) async fn of(peer: &Peer<RoleServer>) -> Result<Vec<String>, String> {
     })?;
     let told = told
         .map_err(|error| format!("the client has folders (roots) but cannot list them: {error}"))?;
+    Ok(told.roots.into_iter().map(|root| root.uri).collect())
+}
+
+/// The folders that came with a request.
+pub(super) fn told(answer: Value) -> Result<Vec<String>, ErrorData> {
+    let told: ListRootsResult = serde_json::from_value(answer).map_err(|error| {
+        ErrorData::invalid_params(format!("inputResponses.roots: {error}"), None)
+    })?;
     Ok(told.roots.into_iter().map(|root| root.uri).collect())
 }
 

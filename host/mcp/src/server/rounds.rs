@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ElicitRequest, ElicitResult, InputRequest,
-    InputRequiredResult, RequestStateCodec, SealOptions,
+    CreateMessageResult, ElicitResult, InputRequest, InputRequiredResult, ListRootsRequest,
+    RequestStateCodec, SealOptions,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
@@ -20,9 +20,9 @@ use toolbay_contract::{KillReason, KillSwitch};
 use toolbay_dispatch::{Dispatch, ToolResult};
 
 use super::asking::PERMISSION;
-use super::call::{block, can_ask, input, run};
-use super::client::Client;
-use super::result;
+use super::call::{Round, Wanted, has_roots, run};
+use super::client::{Client, Folders};
+use super::roots;
 use super::routes::{Asked, Opened, Way};
 
 /// How long a question waits for its answer.
@@ -44,7 +44,8 @@ struct Waiting {
 /// A call under way. To drop it is to end it.
 struct Running {
     id: String,
-    tool: String,
+    /// What it is about, as its state says.
+    about: String,
     input: Value,
     round: u32,
     questions: mpsc::Receiver<Asked>,
@@ -66,58 +67,85 @@ enum Next {
     Gone,
 }
 
+/// Under this name a client tells its folders, and this is what its state says then.
+const ROOTS: &str = "roots";
+
 impl Client {
     /// Begins a call, or goes on with one whose question was answered.
     pub(super) async fn in_rounds(
         self: &Arc<Self>,
         seal: &RequestStateCodec,
-        mut request: CallToolRequestParams,
+        mut wanted: Wanted,
         context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        let given = request.input_responses.take().unwrap_or_default();
-        let state = request.request_state.take();
-        let (running, given) = match state {
-            Some(state) => match self.take_up(seal, &state, &request, given, &context)? {
-                TakenUp::Running(running) => (running, BTreeMap::new()),
-                TakenUp::AskAgain(waiting) => return self.wait(seal, *waiting),
-            },
-            None => {
-                let dispatch = match self.dispatch(None).await {
-                    Ok(dispatch) => dispatch,
-                    Err(why) => return Ok(result::refused(&why).into()),
-                };
-                (self.begin(dispatch, &request, &context), given)
-            }
+    ) -> Result<Round, ErrorData> {
+        let given = std::mem::take(&mut wanted.given);
+        let question = match wanted.state.take() {
+            Some(state) => Some(opened(seal, &state, &wanted)?),
+            None => None,
         };
+        match question.as_deref() {
+            None => self.begin(seal, wanted, None, given, context).await,
+            Some(ROOTS) => {
+                let mut given = given;
+                let roots = given.remove(ROOTS).map(roots::told).transpose()?;
+                self.begin(seal, wanted, roots, given, context).await
+            }
+            Some(question) => match self.take_up(question, &wanted, given, &context)? {
+                TakenUp::Running(running) => {
+                    let nothing = BTreeMap::new();
+                    self.follow(seal, running, nothing, context).await
+                }
+                TakenUp::AskAgain(waiting) => Ok(self.wait(seal, *waiting)),
+            },
+        }
+    }
+
+    async fn begin(
+        self: &Arc<Self>,
+        seal: &RequestStateCodec,
+        wanted: Wanted,
+        roots: Option<Vec<String>>,
+        given: BTreeMap<String, Value>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<Round, ErrorData> {
+        let has_roots = has_roots(context.client_capabilities().as_ref());
+        let folders = match roots {
+            Some(told) => Folders::Told(told),
+            None if has_roots && self.wants_roots() => return Ok(ask_for_roots(seal, &wanted)),
+            // Another one behind the same token may have folders.
+            None if self.routes.has_no_session => Folders::Told(Vec::new()),
+            None => Folders::Last,
+        };
+        let session = match self.session(folders).await {
+            Ok(session) => session,
+            Err(why) => return Ok(Round::Refused(why)),
+        };
+        let running = self.start(session.dispatch, wanted, &context);
         self.follow(seal, running, given, context).await
     }
 
-    fn begin(
+    fn start(
         self: &Arc<Self>,
         dispatch: Arc<Dispatch>,
-        request: &CallToolRequestParams,
+        wanted: Wanted,
         context: &RequestContext<RoleServer>,
     ) -> Running {
         let (asked, questions) = mpsc::channel(1);
-        let way = match can_ask(context.client_capabilities().as_ref()) {
-            true => Way::Rounds(asked),
-            false => Way::Nobody,
-        };
-        let block = block(self.call_id(), request);
+        let block = wanted.block(self.call_id());
         let kill = self.kill.below();
         let (sender, ended) = mpsc::channel(1);
         let running = Running {
             id: block.id.clone(),
-            tool: block.name.clone(),
-            input: block.input.clone(),
+            about: wanted.about,
+            input: wanted.input,
             round: 0,
             questions,
             ended,
             kill: kill.clone(),
-            _route: self.routes.open(&block.id, way, context),
+            _route: self.routes.open(&block.id, Way::Rounds(asked), context),
         };
         tokio::spawn(async move {
-            let result = run(&dispatch, block, kill).await;
+            let result = run(&dispatch, wanted.beside, block, kill).await;
             // Whoever waited may have given up.
             let _ = sender.send(result).await;
         });
@@ -127,29 +155,25 @@ impl Client {
     /// Finds the call that a client's state speaks of, and hands it the answer.
     fn take_up(
         &self,
-        seal: &RequestStateCodec,
-        state: &str,
-        request: &CallToolRequestParams,
+        question: &str,
+        wanted: &Wanted,
         mut given: BTreeMap<String, Value>,
         context: &RequestContext<RoleServer>,
     ) -> Result<TakenUp, ErrorData> {
         let refuse = |why: &str| ErrorData::invalid_params(why.to_owned(), None);
-        let question = seal.open_with(state, request.name.as_bytes());
-        let question = question.map_err(|error| refuse(&format!("requestState: {error}")))?;
-        let question = String::from_utf8_lossy(&question).into_owned();
         let unknown = "requestState: this question is no longer open; call the tool again";
         let mut waiting = self.rounds.all();
-        let found = waiting.get(&question).ok_or_else(|| refuse(unknown))?;
-        if found.running.input != input(request) {
+        let found = waiting.get(question).ok_or_else(|| refuse(unknown))?;
+        if found.running.input != wanted.input {
             let why = "requestState: it belongs to a call with other arguments";
             return Err(refuse(why));
         }
         let answer = given.remove(&found.asked.key);
-        let answer = answer.map(serde_json::from_value::<ElicitResult>);
-        let answer = answer
-            .transpose()
-            .map_err(|error| refuse(&format!("inputResponses.{}: {error}", found.asked.key)))?;
-        let Some(Waiting { mut running, asked }) = waiting.remove(&question) else {
+        if let Some(answer) = &answer {
+            let fits = fits(&found.asked.request, answer);
+            fits.map_err(|error| refuse(&format!("inputResponses.{}: {error}", found.asked.key)))?;
+        }
+        let Some(Waiting { mut running, asked }) = waiting.remove(question) else {
             return Err(refuse(unknown));
         };
         drop(waiting);
@@ -157,15 +181,9 @@ impl Client {
             // Other answers than the one that was asked for: ask again.
             return Ok(TakenUp::AskAgain(Box::new(Waiting { running, asked })));
         };
-        let way = match can_ask(context.client_capabilities().as_ref()) {
-            true => {
-                let (asked, questions) = mpsc::channel(1);
-                running.questions = questions;
-                Way::Rounds(asked)
-            }
-            false => Way::Nobody,
-        };
-        self.routes.lead(&running.id, way, context);
+        let (sender, questions) = mpsc::channel(1);
+        running.questions = questions;
+        self.routes.lead(&running.id, Way::Rounds(sender), context);
         // A call that has ended meanwhile needs no answer.
         let _ = asked.answer.send(answer);
         Ok(TakenUp::Running(running))
@@ -178,7 +196,7 @@ impl Client {
         mut running: Running,
         mut given: BTreeMap<String, Value>,
         context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
+    ) -> Result<Round, ErrorData> {
         loop {
             let next = tokio::select! {
                 next = running.next() => next,
@@ -186,46 +204,38 @@ impl Client {
                 () = context.ct.cancelled() => Next::Gone,
             };
             match next {
-                Next::Ended(ended) => return self.told(&ended),
-                Next::Gone => return Ok(result::refused("the call was cancelled").into()),
+                Next::Ended(ended) => return Ok(Round::Ended(Box::new(ended))),
+                Next::Gone => return Ok(Round::Refused("the call was cancelled".into())),
                 Next::Asked(asked) => {
                     // What a tool asks may be answered beforehand; a permission never.
                     let known = (asked.key != PERMISSION).then(|| given.remove(&asked.key));
-                    let known = known.flatten().map(serde_json::from_value::<ElicitResult>);
-                    if let Some(Ok(answer)) = known {
+                    let known = known.flatten();
+                    if let Some(answer) = known.filter(|known| fits(&asked.request, known).is_ok())
+                    {
                         let _ = asked.answer.send(answer);
                         continue;
                     }
-                    return self.wait(seal, Waiting { running, asked });
+                    return Ok(self.wait(seal, Waiting { running, asked }));
                 }
             }
         }
     }
 
     /// Lets the call wait, and tells the client what for.
-    fn wait(
-        self: &Arc<Self>,
-        seal: &RequestStateCodec,
-        mut waiting: Waiting,
-    ) -> Result<CallToolResponse, ErrorData> {
+    fn wait(self: &Arc<Self>, seal: &RequestStateCodec, mut waiting: Waiting) -> Round {
         waiting.running.round += 1;
         let Running {
-            id, tool, round, ..
+            id, about, round, ..
         } = &waiting.running;
         let question = format!("{id}.{round}");
-        let options = SealOptions::new()
-            .associated_data(tool.as_bytes())
-            .ttl(PATIENCE);
-        let state = seal.seal_with(question.as_bytes(), &options);
-        let request = InputRequest::Elicitation(ElicitRequest::new(waiting.asked.params.clone()));
-        let requests = BTreeMap::from([(waiting.asked.key.clone(), request)]);
+        let state = sealed(seal, &question, about);
+        let requests = BTreeMap::from([(waiting.asked.key.clone(), waiting.asked.request.clone())]);
         {
             let mut all = self.rounds.all();
             if all.len() >= MOST_WAITING {
-                return Ok(result::refused(&format!(
+                return Round::Refused(format!(
                     "{MOST_WAITING} calls wait for answers already; answer or leave those first"
-                ))
-                .into());
+                ));
             }
             all.insert(question.clone(), waiting);
         }
@@ -236,8 +246,42 @@ impl Client {
                 client.rounds.all().remove(&question);
             }
         });
-        Ok(InputRequiredResult::new(Some(requests), Some(state)).into())
+        Round::Asked(InputRequiredResult::new(Some(requests), Some(state)))
     }
+}
+
+/// Has the client say what its folders are before anything runs.
+fn ask_for_roots(seal: &RequestStateCodec, wanted: &Wanted) -> Round {
+    let request = InputRequest::ListRoots(ListRootsRequest::default());
+    let requests = BTreeMap::from([(ROOTS.to_owned(), request)]);
+    let state = sealed(seal, ROOTS, &wanted.about);
+    Round::Asked(InputRequiredResult::new(Some(requests), Some(state)))
+}
+
+/// A state that is good for one question about one thing, for a while.
+fn sealed(seal: &RequestStateCodec, question: &str, about: &str) -> String {
+    let options = SealOptions::new()
+        .associated_data(about.as_bytes())
+        .ttl(PATIENCE);
+    seal.seal_with(question.as_bytes(), &options)
+}
+
+fn opened(seal: &RequestStateCodec, state: &str, wanted: &Wanted) -> Result<String, ErrorData> {
+    let question = seal.open_with(state, wanted.about.as_bytes());
+    let question = question
+        .map_err(|error| ErrorData::invalid_params(format!("requestState: {error}"), None))?;
+    Ok(String::from_utf8_lossy(&question).into_owned())
+}
+
+/// Whether an answer is of the kind that was asked for.
+fn fits(request: &InputRequest, answer: &Value) -> Result<(), String> {
+    let read = match request {
+        InputRequest::CreateMessage(_) => {
+            serde_json::from_value::<CreateMessageResult>(answer.clone()).map(drop)
+        }
+        _ => serde_json::from_value::<ElicitResult>(answer.clone()).map(drop),
+    };
+    read.map_err(|error| error.to_string())
 }
 
 enum TakenUp {

@@ -4,8 +4,12 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::RoleServer;
-use rmcp::model::{ElicitRequestParams, ElicitResult, LoggingLevel, ProgressToken};
+use rmcp::model::{
+    ClientCapabilities, CreateMessageRequest, CreateMessageRequestParams, ElicitRequest,
+    ElicitRequestParams, ElicitResult, InputRequest, LoggingLevel, ProgressToken,
+};
 use rmcp::service::{Peer, RequestContext};
+use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use toolbay_contract::{LogLevel, Progress, ProgressSink};
 
@@ -33,26 +37,49 @@ struct SessionLog {
 #[derive(Clone)]
 struct Route {
     way: Way,
+    can: Abilities,
     level: Option<LoggingLevel>,
     wants_progress: bool,
     notes: mpsc::Sender<Note>,
 }
 
-/// How a person can be asked.
+/// How a client can be asked for something.
 #[derive(Clone)]
 pub(super) enum Way {
     /// By a request of ours, as long as theirs is open.
     Request(Peer<RoleServer>),
     /// By an answer to their request, which they repeat.
     Rounds(mpsc::Sender<Asked>),
-    Nobody,
+}
+
+/// What a client says that it can do for us.
+#[derive(Debug, Clone, Copy, Default)]
+struct Abilities {
+    /// Ask a person.
+    asks: bool,
+    /// Have a model write something.
+    samples: bool,
+}
+
+impl Abilities {
+    fn of(capabilities: Option<&ClientCapabilities>) -> Self {
+        let Some(all) = capabilities else {
+            return Self::default();
+        };
+        let elicitation = all.elicitation.as_ref();
+        Self {
+            // Whoever says nothing about forms can do forms.
+            asks: elicitation.is_some_and(|how| how.form.is_some() || how.url.is_none()),
+            samples: all.sampling.is_some(),
+        }
+    }
 }
 
 /// A question on its way to the client.
 pub(super) struct Asked {
     pub(super) key: String,
-    pub(super) params: ElicitRequestParams,
-    pub(super) answer: oneshot::Sender<ElicitResult>,
+    pub(super) request: InputRequest,
+    pub(super) answer: oneshot::Sender<Value>,
 }
 
 /// Closes a route with its call.
@@ -144,6 +171,7 @@ impl Routes {
         let token: Option<ProgressToken> = context.meta.get_progress_token();
         let route = Route {
             way,
+            can: Abilities::of(context.client_capabilities().as_ref()),
             // A request that stands alone says itself what it wants to hear.
             level: context.meta.log_level().or(self.session().level),
             wants_progress: token.is_some(),
@@ -159,27 +187,51 @@ impl Routes {
         key: &str,
         params: ElicitRequestParams,
     ) -> Result<ElicitResult, String> {
-        let route = self.all().get(id).cloned();
-        match route.map(|route| route.way) {
-            None => Err("its client is gone".into()),
-            Some(Way::Nobody) => Err("the client has no way to ask a person (elicitation)".into()),
-            Some(Way::Request(peer)) => {
+        let route = self.route(id)?;
+        if !route.can.asks {
+            return Err("the client has no way to ask a person (elicitation)".into());
+        }
+        match route.way {
+            Way::Request(peer) => {
                 let answered = peer.create_elicitation(params).await;
                 answered.map_err(|error| format!("the client could not ask: {error}"))
             }
-            Some(Way::Rounds(rounds)) => {
-                let (answer, answered) = oneshot::channel();
-                let asked = Asked {
-                    key: key.to_owned(),
-                    params,
-                    answer,
-                };
-                let sent = rounds.send(asked).await;
-                sent.map_err(|_| "its client is gone")?;
-                let nobody = "nobody answered in time";
-                answered.await.map_err(|_| nobody.into())
+            Way::Rounds(rounds) => {
+                let request = InputRequest::Elicitation(ElicitRequest::new(params));
+                let answer = in_rounds(rounds, key, request).await?;
+                serde_json::from_value(answer)
+                    .map_err(|error| format!("the client answered with something else: {error}"))
             }
         }
+    }
+
+    /// Has the client's model write something.
+    pub(super) async fn sample(
+        &self,
+        id: &str,
+        key: &str,
+        params: CreateMessageRequestParams,
+    ) -> Result<Value, String> {
+        let route = self.route(id)?;
+        if !route.can.samples {
+            return Err("the client has no model to lend (sampling)".into());
+        }
+        match route.way {
+            Way::Request(peer) => {
+                let written = peer.create_message(params).await;
+                let written = written.map_err(|error| format!("the client says: {error}"))?;
+                serde_json::to_value(written).map_err(|error| error.to_string())
+            }
+            Way::Rounds(rounds) => {
+                let request = InputRequest::CreateMessage(CreateMessageRequest::new(params));
+                in_rounds(rounds, key, request).await
+            }
+        }
+    }
+
+    fn route(&self, id: &str) -> Result<Route, String> {
+        let route = self.all().get(id).cloned();
+        route.ok_or_else(|| "its client is gone".into())
     }
 
     fn all(&self) -> MutexGuard<'_, HashMap<String, Route>> {
@@ -189,6 +241,23 @@ impl Routes {
     fn session(&self) -> MutexGuard<'_, SessionLog> {
         self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Asks by the answer to the client's request.
+async fn in_rounds(
+    rounds: mpsc::Sender<Asked>,
+    key: &str,
+    request: InputRequest,
+) -> Result<Value, String> {
+    let (answer, answered) = oneshot::channel();
+    let asked = Asked {
+        key: key.to_owned(),
+        request,
+        answer,
+    };
+    let sent = rounds.send(asked).await;
+    sent.map_err(|_| "its client is gone")?;
+    answered.await.map_err(|_| "nobody answered in time".into())
 }
 
 impl Route {

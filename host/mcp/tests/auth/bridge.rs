@@ -40,6 +40,7 @@ fn servers(realm: &Realm, raw: Value) -> Servers {
             roots: Vec::new(),
             keyring: Some(keyring(realm)),
             departures: Departures::default(),
+            sampler: None,
         },
     )
 }

@@ -202,14 +202,16 @@ fn the_log_is_heard_as_wished_and_within_bounds() {
 fn whoever_listens_hears_of_saved_results() {
     let project = Project::new();
     let server = Server::start(&project, &["--allow", "Bash"]);
-    let wanted = json!({"notifications": {"resourcesListChanged": true, "toolsListChanged": true}});
+    // No server stands behind this one, so nobody is promised to hear of other changes.
+    let wanted = json!({"notifications": {
+        "resourcesListChanged": true, "toolsListChanged": true, "promptsListChanged": true,
+    }});
     let mut listening = server.alone("subscriptions/listen", wanted, &json!({}));
     let first = listening.next().unwrap();
     assert_eq!(
         first["method"], "notifications/subscriptions/acknowledged",
         "{first}"
     );
-    // Tools do not change here, so nobody is promised to hear of it.
     let accepted = &first["params"]["notifications"];
     assert_eq!(*accepted, json!({"resourcesListChanged": true}), "{first}");
     let call = json!({"name": "Bash", "arguments": {"command": "seq 1 50000"}});

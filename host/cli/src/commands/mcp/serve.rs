@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
 use toolbay_contract::{BoxFuture, KillReason, KillSwitch, LogLevel, Session, Tool};
+use toolbay_mcp::client::Offers;
 use toolbay_mcp::{Bays, Bench, Elicit, HttpSetting, Opening, Routes, serve_http, serve_stdio};
 use toolbay_runtime::Runtime;
 
@@ -35,6 +36,8 @@ pub(super) async fn run(common: Common, how: McpServe) -> anyhow::Result<ExitCod
     let sessions = Arc::new(Sessions {
         common,
         definitions: first.dispatch.pool().mcp_definitions(),
+        offers: first.servers.offers(),
+        client_roots: how.client_roots,
         shared: (first.runtime.clone(), first.tools.clone()),
         roots: first.roots.clone(),
         state: places.state.clone(),
@@ -108,6 +111,8 @@ fn end_on_signals(kill: KillSwitch) -> anyhow::Result<()> {
 struct Sessions {
     common: Common,
     definitions: Vec<Value>,
+    offers: Offers,
+    client_roots: bool,
     shared: (Runtime, Vec<Arc<dyn Tool>>),
     roots: Vec<PathBuf>,
     state: PathBuf,
@@ -116,6 +121,14 @@ struct Sessions {
 impl Bays for Sessions {
     fn definitions(&self) -> Vec<Value> {
         self.definitions.clone()
+    }
+
+    fn offers(&self) -> Offers {
+        self.offers
+    }
+
+    fn asks_for_roots(&self) -> bool {
+        self.client_roots
     }
 
     fn roots(&self) -> Vec<PathBuf> {
@@ -142,7 +155,9 @@ impl Sessions {
         let person = Arc::new(Elicit::new(routes.clone()));
         let wishes = Wishes {
             approver: person.clone(),
-            ask_user: Some(person),
+            ask_user: Some(person.clone()),
+            asker: Some(person.clone()),
+            sampler: Some(person),
             progress: routes.progress_sink(),
             session_id: name,
             session_folder: Some(file.folder().to_path_buf()),
@@ -157,6 +172,7 @@ impl Sessions {
         let bay: Bay = open_with(self.common.clone(), session, opening.kill, wishes).await?;
         Ok(Bench {
             dispatch: bay.dispatch,
+            servers: bay.servers,
             guard: Box::new(Folder(file.folder().to_path_buf())),
         })
     }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use toolbay_contract::{AskUser, BoxFuture, HostFailure, PowerFuture, Question};
 use toolbay_dispatch::{Answer, Approver, PermissionQuestion, RuleScope};
+use toolbay_mcp::client::{Sampler, Sampling};
 use toolbay_policy::Access;
 
 use super::input::Behavior;
@@ -24,9 +25,16 @@ pub(super) struct Answers {
 struct Open {
     /// Nobody is there any more.
     closed: bool,
-    /// With the rules that were offered.
-    permissions: HashMap<String, (oneshot::Sender<Answer>, Vec<String>)>,
+    /// With the rules that were offered, and where they could be kept.
+    permissions: HashMap<String, (oneshot::Sender<Answer>, Offer)>,
     questions: HashMap<String, oneshot::Sender<Vec<Vec<String>>>>,
+    samples: HashMap<String, oneshot::Sender<Result<Value, String>>>,
+}
+
+/// What a question offers to allow from now on.
+struct Offer {
+    rules: Vec<String>,
+    scopes: Vec<RuleScope>,
 }
 
 impl Answers {
@@ -64,12 +72,34 @@ impl Answers {
         Ok(())
     }
 
+    /// Answers a server that wants the model to write something.
+    pub(super) fn sampling(
+        &self,
+        id: &str,
+        result: Option<Value>,
+        error: Option<String>,
+    ) -> Result<(), String> {
+        let answer = match (result, error) {
+            (Some(result), None) => Ok(result),
+            (None, Some(error)) => Err(error),
+            (Some(_), Some(_)) | (None, None) => {
+                return Err("a sampling_response has either a `result` or an `error`".into());
+            }
+        };
+        let Some(waiting) = self.open().samples.remove(id) else {
+            return Err(format!("there is no open sampling request {id:?}"));
+        };
+        let _ = waiting.send(answer);
+        Ok(())
+    }
+
     /// The input has ended: whatever is open, and whatever comes, has no answer.
     pub(super) fn close(&self) {
         let mut open = self.open();
         open.closed = true;
         open.permissions.clear();
         open.questions.clear();
+        open.samples.clear();
     }
 
     fn open(&self) -> MutexGuard<'_, Open> {
@@ -90,8 +120,9 @@ struct Asked<'a> {
 impl Drop for Asked<'_> {
     fn drop(&mut self) {
         let mut open = self.answers.open();
-        let unanswered =
-            open.permissions.remove(&self.id).is_some() | open.questions.remove(&self.id).is_some();
+        let unanswered = open.permissions.remove(&self.id).is_some()
+            | open.questions.remove(&self.id).is_some()
+            | open.samples.remove(&self.id).is_some();
         drop(open);
         if unanswered {
             self.answers
@@ -120,7 +151,10 @@ impl Approver for Answers {
                 if open.closed {
                     return nobody();
                 }
-                let offered = question.rules.clone();
+                let offered = Offer {
+                    rules: question.rules.clone(),
+                    scopes: question.scopes.clone(),
+                };
                 open.permissions.insert(id.clone(), (sender, offered));
             }
             let asked = Asked { answers: self, id };
@@ -169,6 +203,32 @@ impl AskUser for Answers {
     }
 }
 
+impl Sampler for Answers {
+    fn sample(&self, sampling: Sampling) -> BoxFuture<'_, Result<Value, String>> {
+        Box::pin(async move {
+            let nobody = || "nobody is there to answer: the input was closed".to_owned();
+            let (sender, answer) = oneshot::channel();
+            let id = self.id("sampling");
+            {
+                let mut open = self.open();
+                if open.closed {
+                    return Err(nobody());
+                }
+                open.samples.insert(id.clone(), sender);
+            }
+            let asked = Asked { answers: self, id };
+            self.output.send(json!({
+                "type": "sampling_request",
+                "request_id": asked.id,
+                "tool_use_id": sampling.call_id,
+                "server": sampling.server,
+                "params": sampling.params,
+            }));
+            answer.await.unwrap_or_else(|_| Err(nobody()))
+        })
+    }
+}
+
 /// What a line says about a permission.
 pub(super) struct Permission {
     pub(super) behavior: Behavior,
@@ -177,7 +237,7 @@ pub(super) struct Permission {
     pub(super) rules: Option<Vec<String>>,
 }
 
-fn answer(given: Permission, offered: &[String]) -> Result<Answer, String> {
+fn answer(given: Permission, offered: &Offer) -> Result<Answer, String> {
     let scope = match (&given.behavior, given.scope) {
         (Behavior::Deny, _) => {
             return Ok(Answer::No {
@@ -191,7 +251,18 @@ fn answer(given: Permission, offered: &[String]) -> Result<Answer, String> {
         let known = RuleScope::ALL.map(RuleScope::word).join(", ");
         return Err(format!("{scope:?} is no scope; one of {known}"));
     };
-    let rules = given.rules.unwrap_or_else(|| offered.to_vec());
+    if !offered.scopes.contains(&scope) {
+        let known: Vec<&str> = offered.scopes.iter().map(|scope| scope.word()).collect();
+        let known = match known.is_empty() {
+            true => "nowhere; answer without a scope".to_owned(),
+            false => known.join(", "),
+        };
+        let scope = scope.word();
+        return Err(format!(
+            "{scope:?} was not offered; rules can be kept in: {known}"
+        ));
+    }
+    let rules = given.rules.unwrap_or_else(|| offered.rules.clone());
     if rules.is_empty() {
         return Err("no rule can allow this from now on; answer without a scope".into());
     }

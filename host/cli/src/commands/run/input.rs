@@ -42,6 +42,14 @@ pub(super) enum Line {
         #[serde(default)]
         answers: Vec<Vec<String>>,
     },
+    /// What the model wrote for an MCP server, or why it wrote nothing.
+    SamplingResponse {
+        request_id: String,
+        #[serde(default)]
+        result: Option<Value>,
+        #[serde(default)]
+        error: Option<String>,
+    },
     Interrupt,
     /// The model's answer is thrown away.
     Discard,

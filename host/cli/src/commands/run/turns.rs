@@ -133,6 +133,17 @@ impl Turns {
                 let answered = self.answers.user(&request_id, answers);
                 self.tell(answered);
             }
+            (
+                Line::SamplingResponse {
+                    request_id,
+                    result,
+                    error,
+                },
+                _,
+            ) => {
+                let answered = self.answers.sampling(&request_id, result, error);
+                self.tell(answered);
+            }
             // What comes behind the end belongs to the next turn.
             (line @ (Line::ToolUse { .. } | Line::TurnEnd), Some(Phase::Closed)) => {
                 self.later.push_back(line);

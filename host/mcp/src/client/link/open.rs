@@ -20,6 +20,8 @@ use crate::client::departures::{Departures, Stay};
 use crate::client::handler::{Handler, Shared};
 use crate::client::keyring::Keyring;
 use crate::client::launch::{Instance, Launcher};
+use crate::client::sampling::Sampler;
+use crate::client::servers::Surroundings;
 use crate::client::wire::{
     BoundedClient, Guarded, LegacySse, Lines, Trouble, WebSocket, WireError, excerpt, streamable,
 };
@@ -32,23 +34,19 @@ pub(in crate::client) struct Means {
     pub(in crate::client) roots: Vec<PathBuf>,
     keyring: Option<Keyring>,
     departures: Departures,
+    sampler: Option<Arc<dyn Sampler>>,
     http: OnceLock<BoundedClient>,
 }
 
 impl Means {
-    pub(in crate::client) fn new(
-        launcher: Arc<dyn Launcher>,
-        asker: Option<Arc<dyn Asker>>,
-        roots: Vec<PathBuf>,
-        keyring: Option<Keyring>,
-        departures: Departures,
-    ) -> Self {
+    pub(in crate::client) fn new(around: Surroundings) -> Self {
         Self {
-            launcher,
-            asker,
-            roots,
-            keyring,
-            departures,
+            launcher: around.launcher,
+            asker: around.asker,
+            roots: around.roots,
+            keyring: around.keyring,
+            departures: around.departures,
+            sampler: around.sampler,
             http: OnceLock::new(),
         }
     }
@@ -119,7 +117,12 @@ impl Link {
         };
         let roots = roots.unwrap_or_else(|| means.roots.clone());
         let mut opening = Opening {
-            shared: Arc::new(Shared::new(&config.name, roots, means.asker.clone())),
+            shared: Arc::new(Shared::new(
+                &config.name,
+                roots,
+                means.asker.clone(),
+                means.sampler.clone().filter(|_| config.sampling),
+            )),
             trouble: Trouble::default(),
             errors: Arc::default(),
             presence: None,

@@ -132,6 +132,7 @@ fn several(count: usize, manners: Manners) -> (Servers, Departures, Arc<Seen>) {
         roots: Vec::new(),
         keyring: None,
         departures: departures.clone(),
+        sampler: None,
     };
     (Servers::new(configs.collect(), around), departures, seen)
 }

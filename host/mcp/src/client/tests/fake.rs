@@ -190,6 +190,7 @@ pub(super) fn servers_with(
             roots: vec!["/project".into()],
             keyring: None,
             departures: Departures::default(),
+            sampler: None,
         },
     ))
 }

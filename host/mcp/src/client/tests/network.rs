@@ -223,6 +223,7 @@ async fn a_session_is_given_back_when_it_ends() {
         roots: Vec::new(),
         keyring: None,
         departures: departures.clone(),
+        sampler: None,
     };
     let servers = Servers::new(vec![http(listen(serve).await)], around);
     servers.connect_all().await;

@@ -1,0 +1,110 @@
+//! Lists of servers behind this one: what a client sees of them, and that they have changed.
+
+use std::sync::{Arc, PoisonError, Weak};
+
+use rmcp::RoleServer;
+use rmcp::model::Tool;
+use rmcp::service::Peer;
+
+use super::client::{Client, Session};
+use crate::client::Servers;
+use crate::client::news::Changes;
+use crate::name::ToolName;
+
+impl Client {
+    /// The tools as this client sees them: those of the start, but of each server that its own
+    /// session has asked, what that one says now.
+    pub(super) async fn list_tools(&self) -> Vec<Tool> {
+        let list = match self.last_session().await {
+            Some(session) => self.merged(&session),
+            None => self.tools.to_vec(),
+        };
+        *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(fingerprint(&list));
+        list
+    }
+
+    fn merged(&self, session: &Session) -> Vec<Tool> {
+        let known = session.servers.known_prefixes();
+        let is_known = |name: &str| {
+            let name = ToolName::parse(name);
+            name.is_some_and(|name| known.iter().any(|server| server == name.server()))
+        };
+        let first = self.tools.iter().filter(|tool| !is_known(&tool.name));
+        let mut list: Vec<Tool> = first.cloned().collect();
+        let now = session.dispatch.pool().mcp_definitions().into_iter();
+        let now = now.filter_map(|tool| serde_json::from_value::<Tool>(tool).ok());
+        list.extend(now.filter(|tool| is_known(&tool.name)));
+        list
+    }
+
+    /// Listens to the servers of a new session.
+    pub(super) fn hear(self: &Arc<Self>, servers: &Arc<Servers>) {
+        if servers.is_empty() {
+            return;
+        }
+        let (client, mut changes) = (Arc::downgrade(self), servers.changes());
+        tokio::spawn(async move {
+            let mut before = *changes.borrow_and_update();
+            while changes.changed().await.is_ok() {
+                let now = *changes.borrow_and_update();
+                let Some(client) = client.upgrade() else {
+                    return;
+                };
+                client.pass_on(before, now).await;
+                before = now;
+            }
+        });
+    }
+
+    async fn pass_on(&self, before: Changes, now: Changes) {
+        // That a server was asked for the first time is no news to a client that saw its list.
+        let tools = before.tools != now.tools && self.sees_others().await;
+        self.news.send_if_modified(|told| {
+            let was = *told;
+            told.tools += u64::from(tools);
+            told.prompts += u64::from(before.prompts != now.prompts);
+            told.resources += u64::from(before.resources != now.resources);
+            was != *told
+        });
+    }
+
+    /// Whether the client would see another list of tools than it saw.
+    async fn sees_others(&self) -> bool {
+        let Some(session) = self.last_session().await else {
+            return false;
+        };
+        let list = fingerprint(&self.merged(&session));
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.as_ref().is_some_and(|seen| *seen != list)
+    }
+
+    /// Tells a client that stays, as long as it does.
+    pub(super) fn tell_news(self: &Arc<Self>, peer: Peer<RoleServer>) {
+        let (client, mut news): (Weak<Self>, _) = (Arc::downgrade(self), self.news.subscribe());
+        tokio::spawn(async move {
+            let mut before = *news.borrow_and_update();
+            while news.changed().await.is_ok() {
+                let now = *news.borrow_and_update();
+                let mut sent = Ok(());
+                if before.tools != now.tools {
+                    sent = sent.and(peer.notify_tool_list_changed().await);
+                }
+                if before.prompts != now.prompts {
+                    sent = sent.and(peer.notify_prompt_list_changed().await);
+                }
+                if before.resources != now.resources {
+                    sent = sent.and(peer.notify_resource_list_changed().await);
+                }
+                if sent.is_err() || client.strong_count() == 0 {
+                    return;
+                }
+                before = now;
+            }
+        });
+    }
+}
+
+/// What makes one list another.
+fn fingerprint(list: &[Tool]) -> String {
+    serde_json::to_string(list).unwrap_or_default()
+}
