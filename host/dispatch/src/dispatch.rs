@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use serde_json::Value;
-use tokio::sync::RwLock as Gate;
 use toolbay_contract::{
     CallEnvironment, KillSwitch, Modifier, ProgressSink, SeenFile, Session, Tool, ToolUse,
 };
@@ -16,6 +15,7 @@ use crate::begin::Begin;
 use crate::classify::Classifier;
 use crate::denials::Denials;
 use crate::executor::Manners;
+use crate::gate::Gate;
 use crate::hooks::{After, Before, Ending, HookedCall, Hooks};
 use crate::lifecycle::{Ticket, live};
 use crate::pool::Pool;
@@ -60,7 +60,7 @@ pub struct Dispatch {
     working_directory: RwLock<PathBuf>,
     /// Calls that may run beside others share it, the rest hold it alone: also
     /// across turns that run at the same time.
-    gate: Gate<()>,
+    gate: Gate,
 }
 
 impl Dispatch {
@@ -80,7 +80,7 @@ impl Dispatch {
             results: setting.results,
             denials: Denials::default(),
             watch: Watch::default(),
-            gate: Gate::new(()),
+            gate: Gate::default(),
         };
         if let Some(path) = session.working_directory() {
             dispatch.change_directory(&path.to_string_lossy());
@@ -131,6 +131,16 @@ impl Dispatch {
     ) -> ToolResult {
         let begin = Begin::default();
         self.live_with(Some(tool), block, kill, None, begin).await
+    }
+
+    /// Lets other calls run while this one waits for an answer that may never come.
+    pub fn pause(&self, call_id: &str) {
+        self.gate.pause(call_id);
+    }
+
+    /// Waits for the turn of a call that was paused.
+    pub async fn resume(&self, call_id: &str) {
+        self.gate.resume(call_id).await;
     }
 
     /// Runs one call to its result and leaves the session alone.
@@ -299,7 +309,7 @@ impl Dispatch {
         &self.watch
     }
 
-    pub(crate) fn gate(&self) -> &Gate<()> {
+    pub(crate) fn gate(&self) -> &Gate {
         &self.gate
     }
 

@@ -11,6 +11,7 @@ mod classify;
 mod denials;
 mod dispatch;
 mod executor;
+mod gate;
 pub mod hooks;
 mod lifecycle;
 mod pool;

@@ -9,6 +9,7 @@ use toolbay_policy::{Claims, Permit};
 use super::permission::Permitted;
 use super::{Stage, Stopped, Ticket, noted, unless_killed};
 use crate::dispatch::{Dispatch, is_shared};
+use crate::gate::Company;
 
 /// A call that ran.
 pub(crate) struct Called {
@@ -59,15 +60,14 @@ async fn run(
         true => Ok(()),
         false => Err(Failure::Killed(KillReason::Cancelled)),
     };
-    if is_shared(claims, tool.trust()) {
-        let _beside_others = unless_killed(environment, dispatch.gate().read()).await?;
-        begin()?;
-        act(ticket, tool, permit).await
-    } else {
-        let _alone = unless_killed(environment, dispatch.gate().write()).await?;
-        begin()?;
-        act(ticket, tool, permit).await
-    }
+    let company = match is_shared(claims, tool.trust()) {
+        true => Company::Beside,
+        false => Company::Alone,
+    };
+    let entering = dispatch.gate().enter(&ticket.id, company);
+    let _turn = unless_killed(environment, entering).await?;
+    begin()?;
+    act(ticket, tool, permit).await
 }
 
 /// The call, between the two lines that the audit log has of it.
