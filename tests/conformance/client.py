@@ -33,8 +33,18 @@ async def check(where, transport, mode):
         wanted = "2025-11-25" if mode == "legacy" else "2026-07-28"
         assert version == wanted, (where, version)
         listed = {tool.name for tool in (await client.list_tools()).tools}
-        missing = set(GIVEN["names"]) - listed
+        offered = GIVEN["offered"]
+        missing = {*GIVEN["names"], *offered["tools"]} - listed
         assert not missing, (where, missing)
+        prompts = {prompt.name for prompt in (await client.list_prompts()).prompts}
+        assert set(offered["prompts"]) <= prompts, (where, prompts)
+        resources = {str(one.uri) for one in (await client.list_resources()).resources}
+        assert set(offered["resources"]) <= resources, (where, resources)
+        templates = (await client.list_resource_templates()).resource_templates
+        templates = {template.uri_template for template in templates}
+        assert set(offered["templates"]) <= templates, (where, templates)
+        told = await client.get_prompt("test_simple_prompt")
+        assert "simple prompt" in told.messages[0].content.text, (where, told)
 
         result = await client.call_tool("Read", {"file_path": "hello.txt"})
         assert "hello from a file" in result.content[0].text, (where, result)

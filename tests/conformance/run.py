@@ -9,6 +9,7 @@ is in there and passes.
     tests/conformance/run.py            # builds, installs, runs
 """
 
+import importlib.util
 import json
 import os
 import pathlib
@@ -91,6 +92,20 @@ def found_node():
     return found[0]
 
 
+def offered():
+    """What the server behind ours has under the suite's names."""
+    spec = importlib.util.spec_from_file_location("behind", HERE / "behind.py")
+    behind = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(behind)
+    named = [tool["name"] for tool in behind.tools]
+    return {
+        "tools": [name for name in named if name.startswith("test_")],
+        "prompts": [prompt["name"] for prompt in behind.prompts],
+        "resources": [resource["uri"] for resource in behind.resources],
+        "templates": [template["uriTemplate"] for template in behind.templates],
+    }
+
+
 class Server:
     """The program, serving in a folder and for a user of its own."""
 
@@ -108,7 +123,12 @@ class Server:
             "XDG_CACHE_HOME": str(PLACE / "cache"),
             "XDG_CONFIG_HOME": str(top / "config"),
         }
+        # What plugins cannot publish, prompts and resources, comes from a server behind ours.
+        shutil.copy(HERE / "behind.py", self.project)
+        behind = {"command": "/usr/bin/python3", "args": ["behind.py"], "sampling": True}
+        given = json.dumps({"mcpServers": {"behind": behind}})
         self.command = [str(program), "mcp", "serve", "--plugin", str(plugins)]
+        self.command += ["--mcp-config", given, "--plain-names", "--allow", "mcp__behind"]
         self.child = subprocess.Popen(
             [*self.command, "--http", "127.0.0.1:0", *more],
             cwd=self.project,
@@ -234,6 +254,7 @@ def main():
         # What is called must be there: the suite takes "no such tool" for an answer.
         client = [str(python), str(HERE / "client.py")]
         given = {"names": names, "url": server.url, "command": server.command}
+        given["offered"] = offered()
         environment = {**server.environment, "GIVEN": json.dumps(given)}
         run([*client], cwd=server.project, env=environment)
         for name in RUNS:
@@ -243,7 +264,7 @@ def main():
     server = Server(program, plugins)
     try:
         given = {"names": names, "url": server.url, "command": server.command}
-        given["token"] = server.token
+        given |= {"token": server.token, "offered": offered()}
         environment = {**server.environment, "GIVEN": json.dumps(given)}
         run([*client], cwd=server.project, env=environment)
         inspector(node, server, names)

@@ -32,6 +32,7 @@ mod template;
 mod tests;
 pub(crate) mod text;
 mod tool;
+pub(crate) mod watching;
 mod wire;
 
 pub use asking::{AskPerson, Asker, Elicitation, Elicited};

@@ -19,6 +19,7 @@ mod kept;
 mod logging;
 mod news;
 mod offered;
+mod plain;
 mod result;
 mod roots;
 mod rounds;

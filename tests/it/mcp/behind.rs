@@ -47,7 +47,8 @@ fn prompts_are_listed_and_fetched_and_their_words_are_their_servers() {
             "test_simple_prompt",
             "test_prompt_with_arguments",
             "test_prompt_with_embedded_resource",
-            "test_prompt_with_image"
+            "test_prompt_with_image",
+            "test_input_required_result_prompt"
         ]
     );
     let said = listed[0]["description"].as_str().unwrap();
@@ -105,7 +106,7 @@ fn what_can_be_read_is_listed_and_read_by_address_or_template() {
     let project = project();
     let mut client = start(&project, json!({}), &[], json!({}));
     let listed = client.ask("resources/list", json!({}))["result"]["resources"].clone();
-    assert_eq!(names(&listed), ["text", "picture"]);
+    assert_eq!(names(&listed), ["text", "picture", "watched"]);
     let templates = client.ask("resources/templates/list", json!({}));
     let template = &templates["result"]["resourceTemplates"][0];
     assert_eq!(template["uriTemplate"], "test://template/{id}/data");
@@ -368,6 +369,111 @@ fn whoever_listens_without_a_session_hears_of_lists_that_change() {
     let after = server.alone("tools/list", json!({}), &none).answer();
     let count = |list: &Value| names(&list["result"]["tools"]).len();
     assert_eq!(count(&after), count(&before) + 1);
+}
+
+#[test]
+fn who_watches_an_address_hears_of_it() {
+    let project = project();
+    let allow = ["--allow", "mcp__behind"];
+    let mut client = start(&project, json!({}), &allow, json!({}));
+    let watched = json!({"uri": "test://watched-resource"});
+    let answer = client.ask("resources/subscribe", watched.clone());
+    assert_eq!(answer["result"], json!({}), "{answer}");
+    let odd = client.ask("resources/subscribe", json!({"uri": "test://nothing"}));
+    assert_eq!(odd["error"]["code"], -32602, "{odd}");
+    let touch = json!({"name": "mcp__behind__touch", "arguments": {}});
+    let id = client.begin("tools/call", touch);
+    // The word about it may come before the result, or after it.
+    let (mut told, mut ended) = (Value::Null, false);
+    while told.is_null() || !ended {
+        let line = client.hear();
+        ended |= line["id"] == id;
+        if line["method"] == "notifications/resources/updated" {
+            told = line["params"]["uri"].clone();
+        }
+    }
+    assert_eq!(told, "test://watched-resource");
+    client.ask("resources/unsubscribe", watched);
+    // The server is told a moment later.
+    loop {
+        let said = client.call("mcp__behind__touch", json!({})).to_string();
+        if said.contains("0 watched") {
+            break;
+        }
+    }
+    client.close();
+    let server = Server::start(
+        &project,
+        &["--mcp-config", &given(json!({})), allow[0], allow[1]],
+    );
+    let wanted = json!({"notifications": {"resourceSubscriptions": ["test://watched-resource"]}});
+    let mut listening = server.alone("subscriptions/listen", wanted, &json!({}));
+    listening.next().unwrap();
+    // Whether it is watched yet is not told.
+    let touch = json!({"name": "mcp__behind__touch", "arguments": {}});
+    while !server
+        .alone("tools/call", touch.clone(), &json!({}))
+        .answer()
+        .to_string()
+        .contains("1 watched")
+    {}
+    let told = listening.next().unwrap();
+    assert_eq!(told["method"], "notifications/resources/updated", "{told}");
+    assert_eq!(told["params"]["uri"], "test://watched-resource", "{told}");
+}
+
+#[test]
+fn tools_of_servers_can_have_their_own_names_and_rules_have_the_whole() {
+    let project = project();
+    let can = json!({"elicitation": {}});
+    let mut client = start(&project, json!({}), &["--plain-names"], can);
+    let listed = client.ask("tools/list", json!({}))["result"]["tools"].clone();
+    let names = names(&listed);
+    assert!(
+        names.contains(&"grow") && names.contains(&"Read"),
+        "{names:?}"
+    );
+    assert!(!names.iter().any(|name| name.starts_with("mcp__")));
+    let (asked, result) = client.call_and_answer("grow", json!({}), accept("allow once"));
+    let message = asked["params"]["message"].as_str().unwrap();
+    assert!(message.starts_with("mcp__behind__grow wants"), "{message}");
+    assert!(result.to_string().contains("grown"), "{result}");
+    client.close();
+    let deny = ["--plain-names", "--deny", "mcp__behind__grow"];
+    let mut client = start(&project, json!({}), &deny, json!({}));
+    let listed = client.ask("tools/list", json!({}))["result"]["tools"].clone();
+    assert!(!self::names(&listed).contains(&"grow"));
+    let answer = client.ask("tools/call", json!({"name": "grow", "arguments": {}}));
+    assert!(answer["error"].is_object(), "{answer}");
+    client.close();
+}
+
+#[test]
+fn a_question_that_nobody_answers_holds_nobody_up() {
+    let project = project();
+    let config = given(json!({}));
+    let args = ["--mcp-config", &config, "--allow", "mcp__behind"];
+    let server = Server::start(&project, &args);
+    let can = json!({"elicitation": {}});
+    let call = |params: Value| server.alone("tools/call", params, &can).answer();
+    let form = json!({"type": "object", "properties": {"a": {"type": "string"}}});
+    let ask = json!({"name": "mcp__behind__ask", "arguments": {
+        "message": "a?", "requestedSchema": form,
+    }});
+    let left = call(ask.clone());
+    assert_eq!(left["result"]["resultType"], "input_required", "{left}");
+    // Neither of these may run beside another.
+    let other = call(json!({"name": "mcp__behind__touch", "arguments": {}}));
+    assert!(other.to_string().contains("0 watched"), "{other}");
+    let mut again = ask;
+    again["requestState"] = left["result"]["requestState"].clone();
+    let answer = json!({"action": "accept", "content": {"a": "b"}});
+    again["inputResponses"] = json!({"mcp__behind__question": answer});
+    let told = call(again).to_string();
+    assert!(
+        told.contains("accept") && told.contains("\\\"b\\\""),
+        "{told}"
+    );
 }
 
 #[test]

@@ -32,6 +32,10 @@ pub struct McpServe {
     /// several times
     #[arg(long = "allow-origin", value_name = "ORIGIN", requires = "http")]
     pub allow_origins: Vec<String>,
+    /// List tools of MCP servers by their own names where no other tool has them (`create_issue`, not
+    /// `mcp__github__create_issue`); rules and questions have the whole names all the same
+    #[arg(long)]
+    pub plain_names: bool,
     /// Ask clients without sessions (MCP 2026-07-28) for their folders with each call, and hold them
     /// to these. Those with sessions, and on standard input, are asked anyway
     #[arg(long, requires = "http")]

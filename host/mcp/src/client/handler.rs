@@ -10,7 +10,8 @@ use rmcp::model::{
     ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult,
     ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationCapability, ErrorData,
     FormElicitationCapability, Implementation, ListRootsResult, ProgressNotificationParam,
-    ProgressToken, ProtocolVersion, Root, RootsCapabilities, SamplingCapability,
+    ProgressToken, ProtocolVersion, ResourceUpdatedNotificationParam, Root, RootsCapabilities,
+    SamplingCapability,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ClientHandler, RoleClient};
@@ -19,7 +20,7 @@ use toolbay_contract::{Progress, ProgressSink};
 
 use super::asking::{Asker, Elicitation, Elicited};
 use super::bounds;
-use super::news::{List, Said};
+use super::news::{List, News, Said};
 use super::sampling::{Sampler, Sampling, Used, bounded, written};
 use super::text::clean;
 
@@ -36,6 +37,7 @@ pub(super) struct Shared {
     routes: Mutex<HashMap<ProgressToken, Route>>,
     /// What the server says is otherwise now.
     pub(super) said: Said,
+    news: News,
     questions: Semaphore,
 }
 
@@ -79,6 +81,7 @@ impl Shared {
         roots: Vec<PathBuf>,
         asker: Option<Arc<dyn Asker>>,
         sampler: Option<Arc<dyn Sampler>>,
+        news: News,
     ) -> Self {
         Self {
             server: server.to_owned(),
@@ -89,6 +92,7 @@ impl Shared {
             calls: Mutex::default(),
             routes: Mutex::default(),
             said: Said::default(),
+            news,
             questions: Semaphore::new(bounds::QUESTIONS),
         }
     }
@@ -290,6 +294,14 @@ impl ClientHandler for Handler {
 
     async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
         self.0.said.note(List::Tools);
+    }
+
+    async fn on_resource_updated(
+        &self,
+        params: ResourceUpdatedNotificationParam,
+        _context: NotificationContext<RoleClient>,
+    ) {
+        self.0.news.updated(&params.uri);
     }
 
     async fn on_prompt_list_changed(&self, _context: NotificationContext<RoleClient>) {

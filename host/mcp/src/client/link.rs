@@ -89,6 +89,11 @@ impl Link {
             prompts: info.capabilities.prompts.is_some(),
             resources: info.capabilities.resources.is_some(),
             completions: info.capabilities.completions.is_some(),
+            subscriptions: info
+                .capabilities
+                .resources
+                .as_ref()
+                .is_some_and(|resources| resources.subscribe == Some(true)),
         })
     }
 

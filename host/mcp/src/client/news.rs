@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use tokio::sync::{Notify, watch};
+use tokio::sync::{Notify, broadcast, watch};
 
 /// A list of a server that is another one now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,10 +26,24 @@ type OnTools = dyn Fn() + Send + Sync;
 #[derive(Clone, Default)]
 pub(super) struct News(Arc<Inner>);
 
-#[derive(Default)]
 struct Inner {
     on_tools: OnceLock<Box<OnTools>>,
     changes: watch::Sender<Changes>,
+    /// Addresses where something else stands now.
+    updates: broadcast::Sender<String>,
+}
+
+/// Updates that wait for whoever is slow; who is slower than that misses some.
+const MOST_WAITING: usize = 256;
+
+impl Default for Inner {
+    fn default() -> Self {
+        Self {
+            on_tools: OnceLock::new(),
+            changes: watch::Sender::default(),
+            updates: broadcast::Sender::new(MOST_WAITING),
+        }
+    }
 }
 
 impl News {
@@ -48,6 +62,15 @@ impl News {
             List::Prompts => changes.prompts += 1,
             List::Resources => changes.resources += 1,
         });
+    }
+
+    pub(super) fn updated(&self, uri: &str) {
+        // Nobody may listen.
+        let _ = self.0.updates.send(uri.to_owned());
+    }
+
+    pub(super) fn updates(&self) -> broadcast::Receiver<String> {
+        self.0.updates.subscribe()
     }
 
     pub(super) fn changes(&self) -> watch::Receiver<Changes> {

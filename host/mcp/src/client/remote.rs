@@ -94,6 +94,10 @@ impl Remote {
         self.known().tools.clone()
     }
 
+    pub(super) fn news(&self) -> &News {
+        &self.news
+    }
+
     pub(super) fn offers(&self) -> Offers {
         self.known().offers
     }

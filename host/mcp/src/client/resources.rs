@@ -161,7 +161,7 @@ impl Servers {
     }
 
     /// The first server that has this address, by its list or by a template.
-    async fn owner(&self, uri: &str) -> Option<Arc<Remote>> {
+    pub(super) async fn owner(&self, uri: &str) -> Option<Arc<Remote>> {
         let remotes = self.readable();
         let listed = join_all(remotes.iter().cloned().map(list)).await;
         let has = |(_, all): &(&Arc<Remote>, Result<Vec<Listed>, HostFailure>)| {

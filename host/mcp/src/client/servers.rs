@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use tokio::sync::watch;
+use tokio::sync::{broadcast, watch};
 use tokio::task::JoinSet;
 use toolbay_contract::{BoxFuture, Tool};
 use toolbay_dispatch::Newcomers;
@@ -54,8 +54,8 @@ pub struct Servers {
 impl Servers {
     pub fn new(configs: Vec<ServerConfig>, around: Surroundings) -> Self {
         let memory = around.memory.clone();
-        let means = Arc::new(Means::new(around));
         let news = News::default();
+        let means = Arc::new(Means::new(around, news.clone()));
         let remote = |config| {
             let (means, memory) = (means.clone(), memory.clone());
             Arc::new(Remote::new(config, means, memory, news.clone()))
@@ -93,6 +93,11 @@ impl Servers {
         self.news.changes()
     }
 
+    /// The addresses of which servers say that something else stands there now.
+    pub(crate) fn updates(&self) -> broadcast::Receiver<String> {
+        self.news.updates()
+    }
+
     /// The servers' parts of names, of those whose tools are known here.
     pub(crate) fn known_prefixes(&self) -> Vec<String> {
         let known = |remote: &&Arc<Remote>| !remote.is_unasked();
@@ -112,6 +117,7 @@ impl Servers {
             prompts: one.prompts || other.prompts,
             resources: one.resources || other.resources,
             completions: one.completions || other.completions,
+            subscriptions: one.subscriptions || other.subscriptions,
         })
     }
 

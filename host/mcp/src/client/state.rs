@@ -60,6 +60,8 @@ pub struct Offers {
     pub prompts: bool,
     pub resources: bool,
     pub completions: bool,
+    /// Some tell when what stands at an address changes.
+    pub subscriptions: bool,
 }
 
 /// A server as people see it in a list.

@@ -6,3 +6,4 @@ mod calls;
 mod departures;
 mod fake;
 mod network;
+mod offers;

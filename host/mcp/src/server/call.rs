@@ -86,7 +86,11 @@ pub(super) async fn call(
 ) -> Result<CallToolResponse, ErrorData> {
     let peer = context.peer.clone();
     let is_alone = stands_alone(&context);
-    match run_wanted(house, client, Wanted::tool(request), context).await? {
+    let mut wanted = Wanted::tool(request);
+    if let Some(whole) = client.whole_name(&wanted.name).await {
+        wanted.name = whole;
+    }
+    match run_wanted(house, client, wanted, context).await? {
         Round::Refused(why) => Ok(result::refused(&why).into()),
         Round::Asked(questions) => Ok(questions.into()),
         Round::Ended(ended) => {

@@ -1,7 +1,7 @@
 //! One client: its session, and what belongs to it.
 
 use std::any::Any;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rmcp::RoleServer;
 use rmcp::model::Tool;
 use rmcp::service::Peer;
-use tokio::sync::{Mutex as Gate, watch};
+use tokio::sync::{Mutex as Gate, broadcast, watch};
 use toolbay_contract::{KillReason, KillSwitch};
 use toolbay_dispatch::Dispatch;
 
@@ -20,10 +20,11 @@ use super::rounds::Rounds;
 use super::routes::Routes;
 use crate::client::Servers;
 use crate::client::news::Changes;
+use crate::client::watching::Watching;
 
 /// One client. Its calls end with it.
 pub(super) struct Client {
-    bays: Arc<dyn Bays>,
+    pub(super) bays: Arc<dyn Bays>,
     /// What there was at the start.
     pub(super) tools: Arc<Vec<Tool>>,
     pub(super) routes: Arc<Routes>,
@@ -35,6 +36,10 @@ pub(super) struct Client {
     pub(super) news: watch::Sender<Changes>,
     /// The list of tools that the client saw last.
     pub(super) seen: Mutex<Option<String>>,
+    /// Addresses that the client wants to hear of.
+    pub(super) watched: Mutex<HashMap<String, Watching>>,
+    /// Of all sessions: where something else stands now.
+    pub(super) updates: broadcast::Sender<String>,
     pub(super) rounds: Rounds,
     next: AtomicU64,
     /// The client's folders are not known, or not any more.
@@ -70,6 +75,9 @@ const MOST_OPEN: usize = 8;
 /// Sessions whose results can still be read.
 const MOST_LEFT: usize = 64;
 
+/// Updates that wait for a client.
+const MOST_UPDATES: usize = 256;
+
 /// Which folders of the client hold.
 pub(super) enum Folders<'a> {
     /// Those that this client has, which is asked if need be.
@@ -97,6 +105,8 @@ impl Client {
             saved: watch::Sender::new(0),
             news: watch::Sender::default(),
             seen: Mutex::default(),
+            watched: Mutex::default(),
+            updates: broadcast::Sender::new(MOST_UPDATES),
             rounds: Rounds::default(),
             next: AtomicU64::new(1),
             roots_are_stale: AtomicBool::new(true),

@@ -9,8 +9,9 @@ use rmcp::model::{
     Implementation, InitializeRequestParams, InitializeResult, ListPromptsRequestMethod,
     ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
     PaginatedRequestParams, PromptsCapability, ReadResourceRequestParams, ReadResourceResponse,
-    ReadResourceResult, ServerCapabilities, ServerConfig, SetLevelRequestParams,
-    SubscriptionFilter, Tool,
+    ReadResourceResult, ResultType, ServerCapabilities, ServerConfig, SetLevelRequestParams,
+    SubscribeRequestMethod, SubscribeRequestParams, SubscriptionFilter, Tool,
+    UnsubscribeRequestMethod, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -19,6 +20,7 @@ use super::call::call;
 use super::client::Client;
 use super::house::{House, Principal};
 use super::kept;
+use super::news::MOST_WATCHED;
 use super::offered;
 use super::routes::Routes;
 use crate::client::news::Changes;
@@ -118,6 +120,11 @@ impl ServerHandler for Handler {
             prompts.list_changed = Some(true);
             prompts
         });
+        if offers.subscriptions
+            && let Some(resources) = &mut capabilities.resources
+        {
+            resources.subscribe = Some(true);
+        }
         capabilities.completions = offers.completions.then(Default::default);
         let mut implementation = Implementation::from_build_env();
         implementation.name = "toolbay".into();
@@ -214,7 +221,35 @@ impl ServerHandler for Handler {
         }
         let session = offered::session(&self.client(&context)?, &context).await?;
         let completed = session.servers.complete(request).await;
-        completed.map_err(|why| ErrorData::invalid_params(why, None))
+        let mut completed = completed.map_err(|why| ErrorData::invalid_params(why, None))?;
+        completed.result_type = Some(ResultType::COMPLETE);
+        Ok(completed)
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if !self.house.offers.subscriptions {
+            return Err(ErrorData::method_not_found::<SubscribeRequestMethod>());
+        }
+        let client = self.client(&context)?;
+        let session = offered::session(&client, &context).await?;
+        let watched = client.watch(&session, &request.uri).await;
+        watched.map_err(|why| ErrorData::invalid_params(why, None))
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if !self.house.offers.subscriptions {
+            return Err(ErrorData::method_not_found::<UnsubscribeRequestMethod>());
+        }
+        self.client(&context)?.watched().remove(&request.uri);
+        Ok(())
     }
 
     fn accepted_subscription_filter(
@@ -226,6 +261,9 @@ impl ServerHandler for Handler {
             accepted.tools_list_changed = requested.tools_list_changed;
         }
         accepted.resources_list_changed = requested.resources_list_changed;
+        if self.house.offers.subscriptions {
+            accepted.resource_subscriptions = requested.resource_subscriptions.clone();
+        }
         if self.house.offers.prompts {
             accepted.prompts_list_changed = requested.prompts_list_changed;
         }
@@ -234,12 +272,35 @@ impl ServerHandler for Handler {
 
     async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
         let client = self.client(subscription.request_context())?;
+        let wanted = subscription
+            .sink()
+            .accepted()
+            .resource_subscriptions
+            .clone();
+        let wanted = wanted.unwrap_or_default();
+        let mut watching = Vec::new();
+        if !wanted.is_empty() {
+            let session = offered::session(&client, subscription.request_context()).await?;
+            for uri in wanted.iter().take(MOST_WATCHED) {
+                // One that cannot be watched keeps nobody from hearing of the others.
+                watching.extend(session.servers.watch(uri).await);
+            }
+        }
+        let mut updates = client.updates.subscribe();
         let (mut saved, mut news) = (client.saved.subscribe(), client.news.subscribe());
         let mut before = *news.borrow_and_update();
         loop {
             let changed = tokio::select! {
                 () = subscription.cancelled() => return Ok(()),
                 () = client.kill.thrown() => return Ok(()),
+                uri = updates.recv(), if !watching.is_empty() => {
+                    let uri = uri.unwrap_or_default();
+                    let sink = subscription.sink();
+                    if wanted.contains(&uri) && sink.notify_resource_updated(uri).await.is_err() {
+                        return Ok(());
+                    }
+                    continue;
+                }
                 changed = saved.changed() => {
                     let now = Changes { resources: before.resources + 1, ..before };
                     changed.map(|()| now)

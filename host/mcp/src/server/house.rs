@@ -22,6 +22,9 @@ pub trait Bays: Send + Sync {
     /// What servers behind this one have beside tools.
     fn offers(&self) -> Offers;
 
+    /// Whether tools of servers are shown by their own names where no other has them.
+    fn has_plain_names(&self) -> bool;
+
     /// Whether clients without sessions are asked for their folders. They have to be asked with
     /// each call, since nobody knows whether the last one was theirs.
     fn asks_for_roots(&self) -> bool;

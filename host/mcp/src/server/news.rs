@@ -1,26 +1,48 @@
 //! Lists of servers behind this one: what a client sees of them, and that they have changed.
 
-use std::sync::{Arc, PoisonError, Weak};
+use std::collections::HashMap;
+use std::sync::{Arc, MutexGuard, PoisonError, Weak};
 
 use rmcp::RoleServer;
-use rmcp::model::Tool;
+use rmcp::model::{ResourceUpdatedNotificationParam, Tool};
 use rmcp::service::Peer;
+use tokio::sync::broadcast::error::RecvError;
 
 use super::client::{Client, Session};
+use super::plain;
 use crate::client::Servers;
 use crate::client::news::Changes;
+use crate::client::watching::Watching;
 use crate::name::ToolName;
+
+/// Addresses that one client may have watched.
+pub(super) const MOST_WATCHED: usize = 64;
 
 impl Client {
     /// The tools as this client sees them: those of the start, but of each server that its own
     /// session has asked, what that one says now.
     pub(super) async fn list_tools(&self) -> Vec<Tool> {
-        let list = match self.last_session().await {
+        let list = self.all_tools().await;
+        *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(fingerprint(&list));
+        match self.bays.has_plain_names() {
+            true => plain::shown(list),
+            false => list,
+        }
+    }
+
+    /// What a tool is called here that a client calls so.
+    pub(super) async fn whole_name(&self, called: &str) -> Option<String> {
+        match self.bays.has_plain_names() {
+            true => plain::whole(&self.all_tools().await, called),
+            false => None,
+        }
+    }
+
+    async fn all_tools(&self) -> Vec<Tool> {
+        match self.last_session().await {
             Some(session) => self.merged(&session),
             None => self.tools.to_vec(),
-        };
-        *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(fingerprint(&list));
-        list
+        }
     }
 
     fn merged(&self, session: &Session) -> Vec<Tool> {
@@ -42,6 +64,21 @@ impl Client {
         if servers.is_empty() {
             return;
         }
+        let (client, mut updates) = (Arc::downgrade(self), servers.updates());
+        tokio::spawn(async move {
+            loop {
+                let told = match updates.recv().await {
+                    Ok(told) => told,
+                    // Too slow; what is told next is as good.
+                    Err(RecvError::Lagged(_)) => continue,
+                    Err(RecvError::Closed) => return,
+                };
+                match client.upgrade() {
+                    Some(client) => drop(client.updates.send(told)),
+                    None => return,
+                }
+            }
+        });
         let (client, mut changes) = (Arc::downgrade(self), servers.changes());
         tokio::spawn(async move {
             let mut before = *changes.borrow_and_update();
@@ -78,8 +115,42 @@ impl Client {
         seen.as_ref().is_some_and(|seen| *seen != list)
     }
 
+    /// Has the client told when something else stands at an address.
+    pub(super) async fn watch(&self, session: &Session, uri: &str) -> Result<(), String> {
+        if self.watched().len() >= MOST_WATCHED {
+            return Err(format!("{MOST_WATCHED} resources are watched already"));
+        }
+        let watching = session.servers.watch(uri).await?;
+        self.watched().insert(uri.to_owned(), watching);
+        Ok(())
+    }
+
+    pub(super) fn watched(&self) -> MutexGuard<'_, HashMap<String, Watching>> {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Tells a client that stays, as long as it does.
     pub(super) fn tell_news(self: &Arc<Self>, peer: Peer<RoleServer>) {
+        let (client, mut updates) = (Arc::downgrade(self), self.updates.subscribe());
+        let other = peer.clone();
+        tokio::spawn(async move {
+            loop {
+                let uri = match updates.recv().await {
+                    Ok(uri) => uri,
+                    Err(RecvError::Lagged(_)) => continue,
+                    Err(RecvError::Closed) => return,
+                };
+                let Some(client) = client.upgrade() else {
+                    return;
+                };
+                let is_wanted = client.watched().contains_key(&uri);
+                drop(client);
+                let param = ResourceUpdatedNotificationParam::new(uri);
+                if is_wanted && other.notify_resource_updated(param).await.is_err() {
+                    return;
+                }
+            }
+        });
         let (client, mut news): (Weak<Self>, _) = (Arc::downgrade(self), self.news.subscribe());
         tokio::spawn(async move {
             let mut before = *news.borrow_and_update();

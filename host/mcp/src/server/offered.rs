@@ -3,7 +3,7 @@
 
 use rmcp::model::{
     GetPromptRequestParams, GetPromptResponse, GetPromptResult, Prompt, ReadResourceRequestParams,
-    ReadResourceResponse, ReadResourceResult, Resource, ResourceTemplate,
+    ReadResourceResponse, ReadResourceResult, Resource, ResourceTemplate, ResultType,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
@@ -72,7 +72,11 @@ pub(super) async fn get_prompt(
     match run_wanted(house, client, wanted, context).await? {
         Round::Refused(why) => Err(ErrorData::internal_error(why, None)),
         Round::Asked(questions) => Ok(questions.into()),
-        Round::Ended(ended) => Ok(whole::<GetPromptResult>(&ended)?.into()),
+        Round::Ended(ended) => {
+            let mut told = whole::<GetPromptResult>(&ended)?;
+            told.result_type = Some(ResultType::COMPLETE);
+            Ok(told.into())
+        }
     }
 }
 
@@ -101,7 +105,10 @@ pub(super) async fn read(
         Err(error) => Err(error),
         Ok(Round::Refused(why)) => Err(ErrorData::internal_error(why, None)),
         Ok(Round::Asked(questions)) => Ok(questions.into()),
-        Ok(Round::Ended(ended)) => whole::<ReadResourceResult>(&ended).map(Into::into),
+        Ok(Round::Ended(ended)) => whole::<ReadResourceResult>(&ended).map(|mut read| {
+            read.result_type = Some(ResultType::COMPLETE);
+            read.into()
+        }),
     })
 }
 

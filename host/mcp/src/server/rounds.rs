@@ -51,6 +51,7 @@ struct Running {
     questions: mpsc::Receiver<Asked>,
     ended: mpsc::Receiver<ToolResult>,
     kill: KillSwitch,
+    dispatch: Arc<Dispatch>,
     _route: Opened,
 }
 
@@ -91,7 +92,16 @@ impl Client {
                 self.begin(seal, wanted, roots, given, context).await
             }
             Some(question) => match self.take_up(question, &wanted, given, &context)? {
-                TakenUp::Running(running) => {
+                TakenUp::Answered(waiting, answer) => {
+                    let Waiting { running, asked } = *waiting;
+                    tokio::select! {
+                        () = running.dispatch.resume(&running.id) => {}
+                        () = context.ct.cancelled() => {
+                            return Ok(Round::Refused("the call was cancelled".into()));
+                        }
+                    }
+                    // A call that has ended meanwhile needs no answer.
+                    let _ = asked.answer.send(answer);
                     let nothing = BTreeMap::new();
                     self.follow(seal, running, nothing, context).await
                 }
@@ -142,6 +152,7 @@ impl Client {
             questions,
             ended,
             kill: kill.clone(),
+            dispatch: dispatch.clone(),
             _route: self.routes.open(&block.id, Way::Rounds(asked), context),
         };
         tokio::spawn(async move {
@@ -184,9 +195,8 @@ impl Client {
         let (sender, questions) = mpsc::channel(1);
         running.questions = questions;
         self.routes.lead(&running.id, Way::Rounds(sender), context);
-        // A call that has ended meanwhile needs no answer.
-        let _ = asked.answer.send(answer);
-        Ok(TakenUp::Running(running))
+        let waiting = Box::new(Waiting { running, asked });
+        Ok(TakenUp::Answered(waiting, answer))
     }
 
     /// Waits for the end of the call or its next question.
@@ -223,6 +233,8 @@ impl Client {
 
     /// Lets the call wait, and tells the client what for.
     fn wait(self: &Arc<Self>, seal: &RequestStateCodec, mut waiting: Waiting) -> Round {
+        // The client may never come back.
+        waiting.running.dispatch.pause(&waiting.running.id);
         waiting.running.round += 1;
         let Running {
             id, about, round, ..
@@ -285,7 +297,7 @@ fn fits(request: &InputRequest, answer: &Value) -> Result<(), String> {
 }
 
 enum TakenUp {
-    Running(Running),
+    Answered(Box<Waiting>, Value),
     AskAgain(Box<Waiting>),
 }
 

@@ -38,6 +38,7 @@ pub(super) async fn run(common: Common, how: McpServe) -> anyhow::Result<ExitCod
         definitions: first.dispatch.pool().mcp_definitions(),
         offers: first.servers.offers(),
         client_roots: how.client_roots,
+        plain_names: how.plain_names,
         shared: (first.runtime.clone(), first.tools.clone()),
         roots: first.roots.clone(),
         state: places.state.clone(),
@@ -113,6 +114,7 @@ struct Sessions {
     definitions: Vec<Value>,
     offers: Offers,
     client_roots: bool,
+    plain_names: bool,
     shared: (Runtime, Vec<Arc<dyn Tool>>),
     roots: Vec<PathBuf>,
     state: PathBuf,
@@ -125,6 +127,10 @@ impl Bays for Sessions {
 
     fn offers(&self) -> Offers {
         self.offers
+    }
+
+    fn has_plain_names(&self) -> bool {
+        self.plain_names
     }
 
     fn asks_for_roots(&self) -> bool {

@@ -20,6 +20,7 @@ use crate::client::departures::{Departures, Stay};
 use crate::client::handler::{Handler, Shared};
 use crate::client::keyring::Keyring;
 use crate::client::launch::{Instance, Launcher};
+use crate::client::news::News;
 use crate::client::sampling::Sampler;
 use crate::client::servers::Surroundings;
 use crate::client::wire::{
@@ -35,11 +36,12 @@ pub(in crate::client) struct Means {
     keyring: Option<Keyring>,
     departures: Departures,
     sampler: Option<Arc<dyn Sampler>>,
+    news: News,
     http: OnceLock<BoundedClient>,
 }
 
 impl Means {
-    pub(in crate::client) fn new(around: Surroundings) -> Self {
+    pub(in crate::client) fn new(around: Surroundings, news: News) -> Self {
         Self {
             launcher: around.launcher,
             asker: around.asker,
@@ -47,6 +49,7 @@ impl Means {
             keyring: around.keyring,
             departures: around.departures,
             sampler: around.sampler,
+            news,
             http: OnceLock::new(),
         }
     }
@@ -122,6 +125,7 @@ impl Link {
                 roots,
                 means.asker.clone(),
                 means.sampler.clone().filter(|_| config.sampling),
+                means.news.clone(),
             )),
             trouble: Trouble::default(),
             errors: Arc::default(),
