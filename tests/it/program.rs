@@ -112,12 +112,22 @@ impl Project {
         finish(self.spawn(args), input, args)
     }
 
+    /// Runs the program to its end, with more variables.
+    pub fn run_with_variables(&self, args: &[&str], variables: &[(&str, &Path)]) -> Ran {
+        finish(self.spawn_with(args, variables), b"", args)
+    }
+
     /// Starts the program with all its streams piped.
     pub fn spawn(&self, args: &[&str]) -> Child {
+        self.spawn_with(args, &[])
+    }
+
+    fn spawn_with(&self, args: &[&str], variables: &[(&str, &Path)]) -> Child {
         let mut command = command();
         command
             .current_dir(self.folder.path())
             .envs(self.environment())
+            .envs(variables.iter().copied())
             .args(args);
         command.spawn().unwrap()
     }

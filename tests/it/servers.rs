@@ -3,6 +3,7 @@
 mod ends;
 mod fetched;
 mod real;
+mod tls;
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
