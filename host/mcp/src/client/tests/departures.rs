@@ -10,9 +10,7 @@ use toolbay_contract::BoxFuture;
 
 use super::fake::*;
 use crate::client::config::StdioConfig;
-use crate::client::{
-    Departures, InMemory, Instance, Launched, Launcher, Servers, State, Surroundings,
-};
+use crate::client::{Departures, Instance, Launched, Launcher, Servers, State, Surroundings};
 
 /// What a process does when its input ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -126,13 +124,8 @@ fn several(count: usize, manners: Manners) -> (Servers, Departures, Arc<Seen>) {
         config
     });
     let around = Surroundings {
-        launcher: Arc::new(Processes(manners, seen.clone())),
-        memory: Arc::new(InMemory::default()),
-        asker: None,
-        roots: Vec::new(),
-        keyring: None,
         departures: departures.clone(),
-        sampler: None,
+        ..around(Arc::new(Processes(manners, seen.clone())))
     };
     (Servers::new(configs.collect(), around), departures, seen)
 }

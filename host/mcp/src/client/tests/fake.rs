@@ -181,18 +181,24 @@ pub(super) fn servers_with(
     launcher: Arc<dyn Launcher>,
     memory: Arc<dyn Memory>,
 ) -> Arc<Servers> {
-    Arc::new(Servers::new(
-        configs,
-        Surroundings {
-            launcher,
-            memory,
-            asker: None,
-            roots: vec!["/project".into()],
-            keyring: None,
-            departures: Departures::default(),
-            sampler: None,
-        },
-    ))
+    let around = Surroundings {
+        memory,
+        ..around(launcher)
+    };
+    Arc::new(Servers::new(configs, around))
+}
+
+/// As little as servers can do with.
+pub(super) fn around(launcher: Arc<dyn Launcher>) -> Surroundings {
+    Surroundings {
+        launcher,
+        memory: Arc::new(InMemory::default()),
+        asker: None,
+        roots: vec!["/project".into()],
+        keyring: None,
+        departures: Departures::default(),
+        sampler: None,
+    }
 }
 
 pub(super) fn find(servers: &Servers, name: &str) -> Arc<dyn Tool> {

@@ -16,7 +16,7 @@ use tokio_tungstenite::tungstenite::handshake::server::{Request as Hello, Respon
 use super::fake::*;
 use crate::client::bounds;
 use crate::client::config::{Hidden, LinkConfig, ServerConfig, UrlConfig};
-use crate::client::{Departures, InMemory, NoLauncher, Servers, Surroundings};
+use crate::client::{Departures, NoLauncher, Servers, Surroundings};
 
 /// A request as it came.
 struct Request {
@@ -217,13 +217,8 @@ async fn a_session_is_given_back_when_it_ends() {
     });
     let departures = Departures::new();
     let around = Surroundings {
-        launcher: Arc::new(NoLauncher),
-        memory: Arc::new(InMemory::default()),
-        asker: None,
-        roots: Vec::new(),
-        keyring: None,
         departures: departures.clone(),
-        sampler: None,
+        ..around(Arc::new(NoLauncher))
     };
     let servers = Servers::new(vec![http(listen(serve).await)], around);
     servers.connect_all().await;

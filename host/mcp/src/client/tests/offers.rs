@@ -9,7 +9,7 @@ use toolbay_contract::{BoxFuture, Content, Resources, SkillRole, Skills};
 use super::fake::*;
 use crate::client::prompts::shown;
 use crate::client::{
-    Departures, InMemory, Instance, NoLauncher, Sampler, Sampling, Servers, Surroundings, bounds,
+    InMemory, Instance, NoLauncher, Sampler, Sampling, Servers, Surroundings, bounds,
 };
 
 /// A server that has everything beside tools, and says what this says.
@@ -221,13 +221,8 @@ async fn the_model_is_lent_to_who_may_and_only_so_often() {
         config.sampling = may;
         let model = Arc::new(Model::default());
         let around = Surroundings {
-            launcher: Arc::new(NoLauncher),
-            memory: Arc::new(InMemory::default()),
-            asker: None,
-            roots: Vec::new(),
-            keyring: None,
-            departures: Departures::default(),
             sampler: Some(model.clone()),
+            ..around(Arc::new(NoLauncher))
         };
         (Servers::new(vec![config], around), model)
     };
