@@ -222,3 +222,18 @@ fn over_http_without_sessions_each_call_says_its_folders_if_that_is_wanted() {
     let told = server.alone("tools/call", read(&path), &can).answer();
     assert_eq!(told["result"]["isError"], false, "{told}");
 }
+
+#[test]
+fn a_client_may_want_a_list_before_it_tells_its_folders() {
+    let project = project();
+    let mut client = Client::start(&project, &[], json!({"roots": {}}));
+    let call = client.begin("tools/call", read("in.txt"));
+    let asked = client.asked("roots/list");
+    let listed = client.ask("tools/list", json!({}));
+    assert!(listed["result"]["tools"].is_array(), "{listed}");
+    let roots = json!({"roots": [root(&project, "a")]});
+    client.say(json!({"jsonrpc": "2.0", "id": asked["id"], "result": roots}));
+    let told = client.answer_to(call);
+    assert!(told.to_string().contains("inside"), "{told}");
+    client.close();
+}

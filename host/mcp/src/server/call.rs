@@ -87,7 +87,7 @@ pub(super) async fn call(
     let peer = context.peer.clone();
     let is_alone = stands_alone(&context);
     let mut wanted = Wanted::tool(request);
-    if let Some(whole) = client.whole_name(&wanted.name).await {
+    if let Some(whole) = client.whole_name(&wanted.name) {
         wanted.name = whole;
     }
     match run_wanted(house, client, wanted, context).await? {

@@ -45,6 +45,7 @@ pub(super) struct Client {
     /// The client's folders are not known, or not any more.
     roots_are_stale: AtomicBool,
     session: Gate<State>,
+    last: Mutex<Option<Session>>,
 }
 
 #[derive(Default)]
@@ -111,6 +112,7 @@ impl Client {
             next: AtomicU64::new(1),
             roots_are_stale: AtomicBool::new(true),
             session: Gate::default(),
+            last: Mutex::default(),
         }
     }
 
@@ -166,6 +168,7 @@ impl Client {
             let open = state.open.remove(at);
             let session = open.session.clone();
             state.open.push(open);
+            self.used(&session);
             return Ok(session);
         }
         // Where several may be behind one token, one knows nothing of the others.
@@ -184,6 +187,7 @@ impl Client {
             servers: bench.servers,
         };
         self.hear(&session.servers);
+        self.used(&session);
         state.guards.push_back(bench.guard);
         if state.guards.len() > MOST_LEFT {
             state.guards.pop_front();
@@ -199,10 +203,16 @@ impl Client {
         Ok(session)
     }
 
-    /// The session that was used last, if there is one.
-    pub(super) async fn last_session(&self) -> Option<Session> {
-        let state = self.session.lock().await;
-        state.open.last().map(|open| open.session.clone())
+    /// The session that was used last, if there is one. Nobody waits for one that is being opened:
+    /// the client may have to answer first, and want a list before it does.
+    pub(super) fn last_session(&self) -> Option<Session> {
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        last.clone()
+    }
+
+    fn used(&self, session: &Session) {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        *last = Some(session.clone());
     }
 
     pub(super) fn shelf(&self) -> std::sync::MutexGuard<'_, Shelf> {

@@ -176,7 +176,7 @@ impl ServerHandler for Handler {
         wanted: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let all = self.client(&context)?.list_tools().await;
+        let all = self.client(&context)?.list_tools();
         let (tools, next) = page(&all, wanted)?;
         let mut listed = ListToolsResult::with_all_items(tools);
         listed.next_cursor = next;

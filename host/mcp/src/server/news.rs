@@ -21,8 +21,8 @@ pub(super) const MOST_WATCHED: usize = 64;
 impl Client {
     /// The tools as this client sees them: those of the start, but of each server that its own
     /// session has asked, what that one says now.
-    pub(super) async fn list_tools(&self) -> Vec<Tool> {
-        let list = self.all_tools().await;
+    pub(super) fn list_tools(&self) -> Vec<Tool> {
+        let list = self.all_tools();
         *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(fingerprint(&list));
         match self.bays.has_plain_names() {
             true => plain::shown(list),
@@ -31,15 +31,15 @@ impl Client {
     }
 
     /// What a tool is called here that a client calls so.
-    pub(super) async fn whole_name(&self, called: &str) -> Option<String> {
+    pub(super) fn whole_name(&self, called: &str) -> Option<String> {
         match self.bays.has_plain_names() {
-            true => plain::whole(&self.all_tools().await, called),
+            true => plain::whole(&self.all_tools(), called),
             false => None,
         }
     }
 
-    async fn all_tools(&self) -> Vec<Tool> {
-        match self.last_session().await {
+    fn all_tools(&self) -> Vec<Tool> {
+        match self.last_session() {
             Some(session) => self.merged(&session),
             None => self.tools.to_vec(),
         }
@@ -87,15 +87,15 @@ impl Client {
                 let Some(client) = client.upgrade() else {
                     return;
                 };
-                client.pass_on(before, now).await;
+                client.pass_on(before, now);
                 before = now;
             }
         });
     }
 
-    async fn pass_on(&self, before: Changes, now: Changes) {
+    fn pass_on(&self, before: Changes, now: Changes) {
         // That a server was asked for the first time is no news to a client that saw its list.
-        let tools = before.tools != now.tools && self.sees_others().await;
+        let tools = before.tools != now.tools && self.sees_others();
         self.news.send_if_modified(|told| {
             let was = *told;
             told.tools += u64::from(tools);
@@ -106,8 +106,8 @@ impl Client {
     }
 
     /// Whether the client would see another list of tools than it saw.
-    async fn sees_others(&self) -> bool {
-        let Some(session) = self.last_session().await else {
+    fn sees_others(&self) -> bool {
+        let Some(session) = self.last_session() else {
             return false;
         };
         let list = fingerprint(&self.merged(&session));

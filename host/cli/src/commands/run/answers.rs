@@ -25,16 +25,10 @@ pub(super) struct Answers {
 struct Open {
     /// Nobody is there any more.
     closed: bool,
-    /// With the rules that were offered, and where they could be kept.
-    permissions: HashMap<String, (oneshot::Sender<Answer>, Offer)>,
+    /// With the rules that were offered.
+    permissions: HashMap<String, (oneshot::Sender<Answer>, Vec<String>)>,
     questions: HashMap<String, oneshot::Sender<Vec<Vec<String>>>>,
     samples: HashMap<String, oneshot::Sender<Result<Value, String>>>,
-}
-
-/// What a question offers to allow from now on.
-struct Offer {
-    rules: Vec<String>,
-    scopes: Vec<RuleScope>,
 }
 
 impl Answers {
@@ -151,10 +145,7 @@ impl Approver for Answers {
                 if open.closed {
                     return nobody();
                 }
-                let offered = Offer {
-                    rules: question.rules.clone(),
-                    scopes: question.scopes.clone(),
-                };
+                let offered = question.rules.clone();
                 open.permissions.insert(id.clone(), (sender, offered));
             }
             let asked = Asked { answers: self, id };
@@ -237,7 +228,7 @@ pub(super) struct Permission {
     pub(super) rules: Option<Vec<String>>,
 }
 
-fn answer(given: Permission, offered: &Offer) -> Result<Answer, String> {
+fn answer(given: Permission, offered: &[String]) -> Result<Answer, String> {
     let scope = match (&given.behavior, given.scope) {
         (Behavior::Deny, _) => {
             return Ok(Answer::No {
@@ -251,18 +242,7 @@ fn answer(given: Permission, offered: &Offer) -> Result<Answer, String> {
         let known = RuleScope::ALL.map(RuleScope::word).join(", ");
         return Err(format!("{scope:?} is no scope; one of {known}"));
     };
-    if !offered.scopes.contains(&scope) {
-        let known: Vec<&str> = offered.scopes.iter().map(|scope| scope.word()).collect();
-        let known = match known.is_empty() {
-            true => "nowhere; answer without a scope".to_owned(),
-            false => known.join(", "),
-        };
-        let scope = scope.word();
-        return Err(format!(
-            "{scope:?} was not offered; rules can be kept in: {known}"
-        ));
-    }
-    let rules = given.rules.unwrap_or_else(|| offered.rules.clone());
+    let rules = given.rules.unwrap_or_else(|| offered.to_vec());
     if rules.is_empty() {
         return Err("no rule can allow this from now on; answer without a scope".into());
     }
