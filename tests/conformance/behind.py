@@ -9,6 +9,7 @@ tools as well.
 import base64
 import itertools
 import json
+import os
 import queue
 import sys
 import threading
@@ -102,6 +103,7 @@ resources = [
         "description": "A text that may change",
         "mimeType": "text/plain",
     },
+    {"uri": "test://folder", "name": "folder", "description": "Where this server works"},
 ]
 templates = [
     {
@@ -150,6 +152,8 @@ def read(uri):
         return {"uri": uri, "mimeType": "text/plain", "text": "This text never changes."}
     if uri == "test://watched-resource":
         return {"uri": uri, "mimeType": "text/plain", "text": "This text may change."}
+    if uri == "test://folder":
+        return {"uri": uri, "text": os.getcwd()}
     if uri == "test://static-binary":
         return {"uri": uri, "mimeType": "image/png", "blob": PICTURE}
     if uri.startswith("test://template/") and uri.endswith("/data"):

@@ -106,7 +106,7 @@ fn what_can_be_read_is_listed_and_read_by_address_or_template() {
     let project = project();
     let mut client = start(&project, json!({}), &[], json!({}));
     let listed = client.ask("resources/list", json!({}))["result"]["resources"].clone();
-    assert_eq!(names(&listed), ["text", "picture", "watched"]);
+    assert_eq!(names(&listed), ["text", "picture", "watched", "folder"]);
     let templates = client.ask("resources/templates/list", json!({}));
     let template = &templates["result"]["resourceTemplates"][0];
     assert_eq!(template["uriTemplate"], "test://template/{id}/data");
@@ -474,6 +474,36 @@ fn a_question_that_nobody_answers_holds_nobody_up() {
         told.contains("accept") && told.contains("\\\"b\\\""),
         "{told}"
     );
+}
+
+#[test]
+fn what_a_client_reads_comes_from_a_server_in_its_own_folders() {
+    let project = project();
+    project.file("a/x.txt", "x");
+    let script = project.root().join("behind.py").display().to_string();
+    let config = given(json!({"args": [script]}));
+    let server = Server::start(&project, &["--mcp-config", &config, "--client-roots"]);
+    let read = json!({"uri": "test://folder"});
+    let with_roots = |folder: &str| {
+        let can = json!({"roots": {}});
+        let asked = server.alone("resources/read", read.clone(), &can).answer();
+        let uri = format!("file://{}", project.root().join(folder).display());
+        let mut again = read.clone();
+        again["requestState"] = asked["result"]["requestState"].clone();
+        again["inputResponses"] = json!({"roots": {"roots": [{"uri": uri}]}});
+        server.alone("resources/read", again, &can).answer()
+    };
+    let told = with_roots("a");
+    let folder = told["result"]["contents"][0]["text"].as_str().unwrap();
+    assert_eq!(folder, project.root().join("a").display().to_string());
+    // One whose folders lie elsewhere gets nothing, and spoils nothing for the others.
+    let told = with_roots("../../../usr").to_string();
+    assert!(told.contains("none of the client's folders"), "{told}");
+    let listed = server.alone("prompts/list", json!({}), &json!({})).answer();
+    assert!(listed["result"]["prompts"].is_array(), "{listed}");
+    let told = server.alone("resources/read", read, &json!({})).answer();
+    let folder = told["result"]["contents"][0]["text"].as_str().unwrap();
+    assert_eq!(folder, project.root().display().to_string());
 }
 
 #[test]

@@ -159,8 +159,8 @@ impl Sampler for Elicit {
 /// What a person reads of a stranger's question.
 const LONGEST_MESSAGE: usize = 2_000;
 
-/// Under this name a client answers a server behind this one. No tool's question, and none about
-/// permission, has such a name.
+/// Under this name a client answers a server behind this one; never that of a question about
+/// permission.
 fn key_of(server: &str) -> String {
     let name = ToolName::new(server, "question");
     name.map_or_else(|| "question".into(), |name| name.to_string())

@@ -14,8 +14,9 @@ use toolbay_contract::{Failure, KillReason, KillSwitch, Tool, ToolUse};
 use toolbay_dispatch::{Dispatch, Stage, ToolResult};
 
 use super::asking::CALL;
-use super::client::{Client, Folders};
+use super::client::{Client, Folders, Session};
 use super::house::House;
+use super::offered::Beside;
 use super::result;
 use super::routes::Way;
 use crate::name::ToolName;
@@ -29,8 +30,9 @@ pub(super) struct Wanted {
     pub(super) about: String,
     pub(super) name: String,
     pub(super) input: Value,
-    /// Something that is no tool of the pool.
-    pub(super) beside: Option<Arc<dyn Tool>>,
+    /// Something that is no tool of the pool. It is looked for where it is run: another session
+    /// may have other folders, and servers in other cages.
+    pub(super) beside: Option<Beside>,
     /// Answers to questions, and the state that came with them.
     pub(super) given: BTreeMap<String, Value>,
     pub(super) state: Option<String>,
@@ -55,6 +57,19 @@ impl Wanted {
             given: request.input_responses.take().unwrap_or_default(),
             state: request.request_state.take(),
         }
+    }
+
+    /// Finds what is no tool of the pool, which has its name from there.
+    pub(super) async fn find(
+        &mut self,
+        session: &Session,
+    ) -> Result<Option<Arc<dyn Tool>>, ErrorData> {
+        let Some(beside) = &self.beside else {
+            return Ok(None);
+        };
+        let tool = beside.find(session).await?;
+        self.name = tool.info().name.clone();
+        Ok(Some(tool))
     }
 
     pub(super) fn block(&self, id: String) -> ToolUse {
@@ -108,7 +123,7 @@ pub(super) async fn call(
 pub(super) async fn run_wanted(
     house: &House,
     client: &Arc<Client>,
-    wanted: Wanted,
+    mut wanted: Wanted,
     context: RequestContext<RoleServer>,
 ) -> Result<Round, ErrorData> {
     if stands_alone(&context) {
@@ -122,11 +137,12 @@ pub(super) async fn run_wanted(
         Ok(session) => session,
         Err(why) => return Ok(Round::Refused(why)),
     };
+    let beside = wanted.find(&session).await?;
     let block = wanted.block(client.call_id());
     let kill = client.kill.below();
     let way = Way::Request(context.peer.clone());
     let _route = client.routes.open(&block.id, way, &context);
-    let running = run(&session.dispatch, wanted.beside, block, kill.clone());
+    let running = run(&session.dispatch, beside, block, kill.clone());
     tokio::pin!(running);
     let ended = tokio::select! {
         ended = &mut running => ended,
@@ -180,7 +196,8 @@ impl Client {
     /// Whether the data of a result says all that its text says. Agents show a model one of the
     /// two, and take the data where there is some: data beside a text would hide the text.
     fn is_told_in_data(&self, tool: &str) -> bool {
-        let has_schema = |one: &&rmcp::model::Tool| one.name == tool && one.output_schema.is_some();
-        ToolName::parse(tool).is_some() || self.tools.iter().any(|one| has_schema(&one))
+        let mut all = self.tools.iter();
+        ToolName::parse(tool).is_some()
+            || all.any(|one| one.name == tool && one.output_schema.is_some())
     }
 }

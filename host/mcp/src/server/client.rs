@@ -139,6 +139,7 @@ impl Client {
     /// when they change, the session goes on in a new one.
     pub(super) async fn session(self: &Arc<Self>, folders: Folders<'_>) -> Result<Session, String> {
         let mut state = self.session.lock().await;
+        let mut within = None;
         match folders {
             Folders::Of(peer) => {
                 if self.roots_are_stale.swap(false, Ordering::AcqRel) {
@@ -152,18 +153,23 @@ impl Client {
                 }
             }
             Folders::Told(theirs) => {
-                self.roots_are_stale.store(false, Ordering::Release);
-                state.within = roots::narrowed(&self.bays.roots(), &theirs);
+                let told = roots::narrowed(&self.bays.roots(), &theirs);
+                match self.routes.has_no_session {
+                    // Those of this request, and of no other behind the same token.
+                    true => within = told,
+                    false => {
+                        self.roots_are_stale.store(false, Ordering::Release);
+                        state.within = told;
+                    }
+                }
             }
             Folders::Last => {}
         }
-        if state.within.as_ref().is_some_and(Vec::is_empty) {
+        let within = within.or_else(|| state.within.clone());
+        if within.as_ref().is_some_and(Vec::is_empty) {
             return Err(nowhere(&self.bays.roots()));
         }
-        let known = state
-            .open
-            .iter()
-            .position(|open| open.within == state.within);
+        let known = state.open.iter().position(|open| open.within == within);
         if let Some(at) = known {
             let open = state.open.remove(at);
             let session = open.session.clone();
@@ -178,7 +184,7 @@ impl Client {
             .open(Opening {
                 routes: self.routes.clone(),
                 kill: self.kill.clone(),
-                within: state.within.clone(),
+                within: within.clone(),
                 before: before.map(|open| open.session.dispatch.session().snapshot()),
             })
             .await?;
@@ -192,7 +198,6 @@ impl Client {
         if state.guards.len() > MOST_LEFT {
             state.guards.pop_front();
         }
-        let within = state.within.clone();
         state.open.push(Open {
             session: session.clone(),
             within,

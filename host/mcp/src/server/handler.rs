@@ -290,6 +290,7 @@ impl ServerHandler for Handler {
         let (mut saved, mut news) = (client.saved.subscribe(), client.news.subscribe());
         let mut before = *news.borrow_and_update();
         loop {
+            // What changed now, and what is known afterwards: saved results are counted elsewhere.
             let changed = tokio::select! {
                 () = subscription.cancelled() => return Ok(()),
                 () = client.kill.thrown() => return Ok(()),
@@ -303,11 +304,14 @@ impl ServerHandler for Handler {
                 }
                 changed = saved.changed() => {
                     let now = Changes { resources: before.resources + 1, ..before };
-                    changed.map(|()| now)
+                    changed.map(|()| (now, before))
                 }
-                changed = news.changed() => changed.map(|()| *news.borrow_and_update()),
+                changed = news.changed() => changed.map(|()| {
+                    let now = *news.borrow_and_update();
+                    (now, now)
+                }),
             };
-            let Ok(now) = changed else {
+            let Ok((now, known)) = changed else {
                 return Ok(());
             };
             let sink = subscription.sink();
@@ -325,7 +329,7 @@ impl ServerHandler for Handler {
             if sent.is_err() {
                 return Ok(());
             }
-            before = *news.borrow();
+            before = known;
         }
     }
 
@@ -338,7 +342,7 @@ impl ServerHandler for Handler {
         let mut all = client.shelf().list();
         if self.house.offers.resources {
             let session = offered::session(&client, &context).await?;
-            all.extend(offered::resources(&session).await);
+            all.extend(session.servers.resources().await);
         }
         let (resources, next) = page(&all, wanted)?;
         let mut listed = ListResourcesResult::with_all_items(resources);
@@ -354,7 +358,7 @@ impl ServerHandler for Handler {
         let mut all = Vec::new();
         if self.house.offers.resources {
             let session = offered::session(&self.client(&context)?, &context).await?;
-            all = offered::templates(&session).await;
+            all = session.servers.resource_templates().await;
         }
         let (templates, next) = page(&all, wanted)?;
         let mut listed = ListResourceTemplatesResult::with_all_items(templates);
@@ -368,21 +372,14 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let client = self.client(&context)?;
-        let uri = request.uri.clone();
-        let found = client.shelf().find(&uri);
-        if found.is_none()
-            && self.house.offers.resources
-            && let Some(read) = offered::read(&self.house, &client, request, context).await
-        {
-            return read;
-        }
+        let found = client.shelf().find(&request.uri);
         let Some(path) = found else {
-            let data = serde_json::json!({"uri": uri});
-            return Err(ErrorData::resource_not_found(
-                "there is no such resource; results of this session that were too long have one",
-                Some(data),
-            ));
+            return match self.house.offers.resources {
+                true => offered::read(&self.house, &client, request, context).await,
+                false => Err(offered::not_found(&request.uri)),
+            };
         };
+        let uri = request.uri;
         let reading = tokio::task::spawn_blocking(move || kept::read(&uri, &path));
         let read = reading.await.map_err(|error| error.to_string()).flatten();
         let read = read.map_err(|why| ErrorData::internal_error(why, None))?;

@@ -1,17 +1,18 @@
 //! What servers behind this one offer beside tools: prompts, and what can be read. Whoever asks
 //! for it through us goes through the same stages, rules and log as whoever calls a tool.
 
+use std::sync::Arc;
+
 use rmcp::model::{
     GetPromptRequestParams, GetPromptResponse, GetPromptResult, Prompt, ReadResourceRequestParams,
-    ReadResourceResponse, ReadResourceResult, Resource, ResourceTemplate, ResultType,
+    ReadResourceResponse, ReadResourceResult, ResultType,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use toolbay_contract::Tool;
 use toolbay_dispatch::ToolResult;
-
-use std::sync::Arc;
 
 use super::call::{Round, Wanted, has_roots, run_wanted, stands_alone};
 use super::client::{Client, Folders, Session};
@@ -49,23 +50,45 @@ pub(super) async fn prompts(session: &Session) -> Vec<Prompt> {
     listed.collect()
 }
 
+/// What a server has that is no tool.
+pub(super) enum Beside {
+    /// By the name under which clients see it.
+    Prompt(String),
+    /// By its address.
+    Resource(String),
+}
+
+impl Beside {
+    pub(super) async fn find(&self, session: &Session) -> Result<Arc<dyn Tool>, ErrorData> {
+        match self {
+            Self::Prompt(name) => {
+                let found = session.servers.prompt_called(name).await;
+                let none = || {
+                    let why = format!("there is no prompt {name:?}");
+                    ErrorData::invalid_params(why, None)
+                };
+                let tool = found.ok_or_else(none)?.as_tool();
+                tool.map_err(|why| ErrorData::internal_error(why, None))
+            }
+            Self::Resource(uri) => {
+                let found = session.servers.resource(uri).await;
+                found.ok_or_else(|| not_found(uri))
+            }
+        }
+    }
+}
+
 pub(super) async fn get_prompt(
     house: &House,
     client: &Arc<Client>,
     request: GetPromptRequestParams,
     context: RequestContext<RoleServer>,
 ) -> Result<GetPromptResponse, ErrorData> {
-    let session = session(client, &context).await?;
-    let found = session.servers.prompt_called(&request.name).await;
-    let none = || ErrorData::invalid_params(format!("there is no prompt {:?}", request.name), None);
-    let found = found.ok_or_else(none)?;
-    let tool = found.as_tool();
-    let tool = tool.map_err(|why| ErrorData::internal_error(why, None))?;
     let wanted = Wanted {
-        about: format!("prompts/get {}", found.name),
-        name: found.name.to_string(),
+        about: format!("prompts/get {}", request.name),
+        name: request.name.clone(),
         input: Value::Object(request.arguments.unwrap_or_default()),
-        beside: Some(tool),
+        beside: Some(Beside::Prompt(request.name)),
         given: request.input_responses.unwrap_or_default(),
         state: request.request_state,
     };
@@ -80,44 +103,36 @@ pub(super) async fn get_prompt(
     }
 }
 
-/// Reads something of a server; nothing if no server has such an address.
 pub(super) async fn read(
     house: &House,
     client: &Arc<Client>,
     request: ReadResourceRequestParams,
     context: RequestContext<RoleServer>,
-) -> Option<Result<ReadResourceResponse, ErrorData>> {
-    let session = match session(client, &context).await {
-        Ok(session) => session,
-        Err(error) => return Some(Err(error)),
-    };
-    let tool = session.servers.resource(&request.uri).await?;
-    let name = tool.info().name.clone();
+) -> Result<ReadResourceResponse, ErrorData> {
     let wanted = Wanted {
-        about: format!("resources/read {name}"),
-        name,
+        about: format!("resources/read {}", request.uri),
+        name: request.uri.clone(),
         input: json!({"uri": request.uri}),
-        beside: Some(tool),
+        beside: Some(Beside::Resource(request.uri)),
         given: request.input_responses.unwrap_or_default(),
         state: request.request_state,
     };
-    Some(match run_wanted(house, client, wanted, context).await {
-        Err(error) => Err(error),
-        Ok(Round::Refused(why)) => Err(ErrorData::internal_error(why, None)),
-        Ok(Round::Asked(questions)) => Ok(questions.into()),
-        Ok(Round::Ended(ended)) => whole::<ReadResourceResult>(&ended).map(|mut read| {
+    match run_wanted(house, client, wanted, context).await? {
+        Round::Refused(why) => Err(ErrorData::internal_error(why, None)),
+        Round::Asked(questions) => Ok(questions.into()),
+        Round::Ended(ended) => {
+            let mut read = whole::<ReadResourceResult>(&ended)?;
             read.result_type = Some(ResultType::COMPLETE);
-            read.into()
-        }),
-    })
+            Ok(read.into())
+        }
+    }
 }
 
-pub(super) async fn resources(session: &Session) -> Vec<Resource> {
-    session.servers.resources().await
-}
-
-pub(super) async fn templates(session: &Session) -> Vec<ResourceTemplate> {
-    session.servers.resource_templates().await
+pub(super) fn not_found(uri: &str) -> ErrorData {
+    ErrorData::resource_not_found(
+        "there is no such resource; results of this session that were too long have one",
+        Some(json!({"uri": uri})),
+    )
 }
 
 /// The server's own answer, or why there is none.

@@ -16,7 +16,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::Value;
 use tokio::sync::mpsc;
-use toolbay_contract::{KillReason, KillSwitch};
+use toolbay_contract::{KillReason, KillSwitch, Tool};
 use toolbay_dispatch::{Dispatch, ToolResult};
 
 use super::asking::PERMISSION;
@@ -113,7 +113,7 @@ impl Client {
     async fn begin(
         self: &Arc<Self>,
         seal: &RequestStateCodec,
-        wanted: Wanted,
+        mut wanted: Wanted,
         roots: Option<Vec<String>>,
         given: BTreeMap<String, Value>,
         context: RequestContext<RoleServer>,
@@ -130,13 +130,15 @@ impl Client {
             Ok(session) => session,
             Err(why) => return Ok(Round::Refused(why)),
         };
-        let running = self.start(session.dispatch, wanted, &context);
+        let beside = wanted.find(&session).await?;
+        let running = self.start(session.dispatch, beside, wanted, &context);
         self.follow(seal, running, given, context).await
     }
 
     fn start(
         self: &Arc<Self>,
         dispatch: Arc<Dispatch>,
+        beside: Option<Arc<dyn Tool>>,
         wanted: Wanted,
         context: &RequestContext<RoleServer>,
     ) -> Running {
@@ -156,7 +158,7 @@ impl Client {
             _route: self.routes.open(&block.id, Way::Rounds(asked), context),
         };
         tokio::spawn(async move {
-            let result = run(&dispatch, wanted.beside, block, kill).await;
+            let result = run(&dispatch, beside, block, kill).await;
             // Whoever waited may have given up.
             let _ = sender.send(result).await;
         });
