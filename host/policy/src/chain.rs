@@ -137,6 +137,9 @@ fn strictest(said: &[Said]) -> Option<usize> {
 const ONLY_MANAGED: &str =
     "its allow does not count: the managed policy lets only its own rules allow";
 
+const PROTECTED: &str =
+    "its allow does not count: a protected file takes a rule that names it, or a user";
+
 fn hook(policy: &Policy, request: &Request) -> Said {
     let said = |behavior, text: &str, reason: &str| {
         Said::new(Stage::Hook, behavior, format!("{text}: {reason}"))
@@ -145,6 +148,9 @@ fn hook(policy: &Policy, request: &Request) -> Said {
         HookWord::None => Said::nothing(Stage::Hook, "no hook has an opinion"),
         HookWord::Allow(_) if policy.managed().only_managed_rules => {
             Said::nothing(Stage::Hook, ONLY_MANAGED)
+        }
+        HookWord::Allow(_) if policy.unnamed_protected(request).is_some() => {
+            Said::nothing(Stage::Hook, PROTECTED)
         }
         HookWord::Allow(reason) => said(Behavior::Allow, "a hook allows it", reason),
         HookWord::Ask(reason) => said(Behavior::Ask, "a hook wants you to decide", reason),
@@ -160,6 +166,9 @@ fn tool(policy: &Policy, request: &Request) -> Said {
         Opinion::None => Said::nothing(Stage::Tool, "the tool has no opinion"),
         Opinion::Allow(_) if policy.managed().only_managed_rules => {
             Said::nothing(Stage::Tool, ONLY_MANAGED)
+        }
+        Opinion::Allow(_) if policy.unnamed_protected(request).is_some() => {
+            Said::nothing(Stage::Tool, PROTECTED)
         }
         Opinion::Allow(reason) => said(Behavior::Allow, "the tool allows it", reason),
         Opinion::Ask(reason) => said(Behavior::Ask, "the tool wants you to decide", reason),
@@ -197,6 +206,13 @@ fn limits(policy: &Policy, request: &Request) -> Said {
     if let Some(path) = paths_of(&request.subjects).find(outside) {
         return deny(format!("{} lies outside of {OUTSIDE}", path.display()));
     }
+    if let Some(path) = policy.above_a_root(request) {
+        return deny(format!(
+            "{} lies above the project's folders, and no call may write there; it can name a \
+             folder inside, or the file that it means",
+            path.display()
+        ));
+    }
     match policy.leaving(request) {
         Leaving::No | Leaving::Named => {}
         Leaving::Refused(why) => return deny(why.into()),
@@ -233,6 +249,11 @@ fn rules(policy: &Policy, request: &Request) -> Said {
         return said;
     }
     match policy.covering(request) {
+        // Whoever allows a folder does not mean what others run from it.
+        Some(_) if policy.unnamed_protected(request).is_some() => Said::nothing(
+            Stage::Rules,
+            "an allow rule covers it, but does not name the protected file itself",
+        ),
         Some(place) => {
             let reason = format!(
                 "the allow rule `{}` covers it",
@@ -295,7 +316,7 @@ fn otherwise(policy: &Policy, request: &Request) -> Said {
     }
     let url = request.subjects.iter().find_map(|subject| match subject {
         Subject::Url(url) => Some(url),
-        Subject::Command(_) | Subject::Path(_) | Subject::Text(_) => None,
+        Subject::Command(_) | Subject::Path(_) | Subject::Folder(_) | Subject::Text(_) => None,
     });
     if let Some(url) = url {
         // What only reads can still tell others what it has read.
@@ -312,6 +333,13 @@ fn otherwise(policy: &Policy, request: &Request) -> Said {
                 "read-only inside the roots: it cannot write".into(),
             ),
         };
+    }
+    if let Some((path, name)) = policy.unnamed_protected(request) {
+        let reason = format!(
+            "it changes {}, and other programs run or obey what `{name}` holds",
+            path.display()
+        );
+        return said(Behavior::Ask, reason);
     }
     if request.reach.is_harmless() {
         return said(

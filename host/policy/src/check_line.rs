@@ -151,7 +151,7 @@ impl<'a> Checker<'a> {
         };
         let mut commands = subjects.iter().filter_map(|subject| match subject {
             Subject::Command(script) => Some(script),
-            Subject::Path(_) | Subject::Url(_) | Subject::Text(_) => None,
+            Subject::Path(_) | Subject::Folder(_) | Subject::Url(_) | Subject::Text(_) => None,
         });
         if let Some(first) = commands.next() {
             let only_reads = |script: &String| inspect(script, &Place::anywhere()).read_only();
@@ -232,7 +232,7 @@ fn subject(kind: SubjectKind, value: &Value, cwd: &Path) -> Subject {
 
 /// A tool that names files and nothing else is taken for one that edits them.
 fn guessed_reach(subjects: &[Subject]) -> Reach {
-    let is_path = |subject: &Subject| matches!(subject, Subject::Path(_));
+    let is_path = |subject: &Subject| matches!(subject, Subject::Path(_) | Subject::Folder(_));
     if subjects.is_empty() || !subjects.iter().all(is_path) {
         return Reach::ALL;
     }

@@ -112,8 +112,10 @@ pub enum SubjectKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Subject {
     Command(String),
-    /// Absolute; links resolved as far as the path exists.
+    /// A file, or what does not exist yet. Absolute; links resolved as far as the path exists.
     Path(PathBuf),
+    /// A folder that exists; the same.
+    Folder(PathBuf),
     Url(String),
     Text(String),
 }

@@ -1,6 +1,7 @@
 //! The decision about one call.
 
 mod lookup;
+mod named;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use crate::managed::Managed;
 use crate::mode::Mode;
 use crate::outside::{CageWish, Exits, Outside};
 use crate::paths::{Closed, PathRules};
-use crate::permit::{Access, Permit, zones};
+use crate::permit::{Access, Permit, named_zones, zones};
 use crate::rule::Rules;
 use crate::source::Provenance;
 use crate::study::Study;
@@ -286,25 +287,24 @@ impl Policy {
 
     fn permit(&self, request: Request, reason: String) -> Permit {
         let outside = self.outside_of(&request);
-        let paths: Vec<&Path> = paths_of(&request.subjects).collect();
         let access = if request.claims.read_only {
             Access::ReadOnly
         } else {
             Access::ReadWrite {
-                zones: zones(&paths, &self.roots),
+                zones: zones(&request.subjects, &self.roots),
             }
         };
-        let extra_reads = paths
-            .iter()
-            .filter(|path| !self.is_inside(path))
-            .map(|path| path.to_path_buf())
+        let extra_reads = named_zones(&request.subjects)
+            .filter(|zone| !self.is_inside(zone.path()))
             .collect();
+        let scripts = scripts_of(&request.subjects).map(str::to_owned).collect();
         Permit::mint(
             request.call_id,
             request.tool,
             request.input,
             access,
             extra_reads,
+            scripts,
             reason,
         )
         .letting_out(outside)
@@ -313,8 +313,15 @@ impl Policy {
 
 pub(crate) fn paths_of(subjects: &[Subject]) -> impl Iterator<Item = &Path> {
     subjects.iter().filter_map(|subject| match subject {
-        Subject::Path(path) => Some(path.as_path()),
+        Subject::Path(path) | Subject::Folder(path) => Some(path.as_path()),
         Subject::Command(_) | Subject::Url(_) | Subject::Text(_) => None,
+    })
+}
+
+pub(crate) fn scripts_of(subjects: &[Subject]) -> impl Iterator<Item = &str> {
+    subjects.iter().filter_map(|subject| match subject {
+        Subject::Command(script) => Some(script.as_str()),
+        Subject::Path(_) | Subject::Folder(_) | Subject::Url(_) | Subject::Text(_) => None,
     })
 }
 

@@ -182,7 +182,9 @@ fn suggestions(request: &Request, judged: &Judged) -> Vec<String> {
     for subject in &request.subjects {
         match subject {
             Subject::Command(_) => {}
-            Subject::Path(path) => all.push(Rule::text_for_path(tool, path)),
+            Subject::Path(path) | Subject::Folder(path) => {
+                all.push(Rule::text_for_path(tool, path))
+            }
             Subject::Url(url) => {
                 let Some(host) = plain_host(url) else {
                     return Vec::new();

@@ -262,7 +262,7 @@ impl Bucket {
                     keep(&mut best, self.commands.mentioned(rules, script, report));
                 }
             },
-            Subject::Path(path) => {
+            Subject::Path(path) | Subject::Folder(path) => {
                 keep(&mut best, self.broken_path);
                 let covers = |at: usize| pattern(rules, at).is_some_and(|p| p.covers(path));
                 keep(&mut best, self.paths.first(path, covers));
@@ -290,7 +290,7 @@ impl Bucket {
         let mut best = None;
         match subject {
             Subject::Command(_) => {}
-            Subject::Path(path) => {
+            Subject::Path(path) | Subject::Folder(path) => {
                 let allows = |at: usize| pattern(rules, at).is_some_and(|p| p.allows(path));
                 keep(&mut best, self.paths.first(path, allows));
             }

@@ -27,11 +27,13 @@ mod path_index;
 mod path_pattern;
 mod paths;
 mod permit;
+mod protected;
 mod rule;
 mod source;
 mod study;
 mod test_file;
 mod verb;
+mod zones;
 
 pub use behavior::Behavior;
 pub use chain::Stage;
@@ -48,11 +50,13 @@ pub use mode::{Mode, Standing};
 pub use outside::{CageWish, Exits, Outside, TooWide};
 pub use paths::{Closed, PathAccess, PathRules};
 pub use permit::{Access, Permit};
+pub use protected::{ci_names, is_protected, protected_names};
 pub use rule::{Anchors, Rule, RuleError, Rules};
 pub use source::{Provenance, Source};
 pub use study::{Part, Study};
 pub use test_file::{TestCase, TestFile, TestOutcome, TestPermissions, TestSettings};
 pub use toolbay_shell::Place;
+pub use zones::{WriteGrant, Zone, Zones};
 
 #[cfg(test)]
 mod tests;

@@ -7,9 +7,8 @@ use thiserror::Error;
 use toolbay_shell::Report;
 
 use crate::behavior::Behavior;
-use crate::claims::Subject;
 use crate::command::CommandPattern;
-use crate::decide::{Policy, Request};
+use crate::decide::{Policy, Request, scripts_of};
 use crate::source::Source;
 
 /// What a call wants of the cage.
@@ -111,21 +110,16 @@ impl Policy {
         if self.managed().forced_sandbox {
             return Outside::Nothing;
         }
-        let scripts = request.subjects.iter().filter_map(|subject| match subject {
-            Subject::Command(script) => Some(script),
-            Subject::Path(_) | Subject::Url(_) | Subject::Text(_) => None,
-        });
+        let scripts = scripts_of(&request.subjects).map(str::to_owned);
         match request.cage {
-            CageWish::Outside if self.exits.on_request => {
-                Outside::Asked(scripts.cloned().collect())
-            }
+            CageWish::Outside if self.exits.on_request => Outside::Asked(scripts.collect()),
             CageWish::Outside => Outside::Nothing,
             CageWish::Inside => {
-                let is_let_out = |script: &&String| {
+                let is_let_out = |script: &String| {
                     let report = request.study.on(script);
                     report.is_some_and(|report| self.exits.lets_out(report).is_some())
                 };
-                let out: Vec<String> = scripts.filter(is_let_out).cloned().collect();
+                let out: Vec<String> = scripts.filter(is_let_out).collect();
                 match out.is_empty() {
                     true => Outside::Nothing,
                     false => Outside::Excluded(out),

@@ -4,6 +4,7 @@
 //! `./x` and `x/y` from the working folder; `x` and `**/x` mean any folder. A pattern covers
 //! what it matches and all below.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -129,6 +130,23 @@ impl PathPattern {
         match &self.shape {
             Shape::Literal(path) => Some(path),
             Shape::Glob(..) => None,
+        }
+    }
+
+    /// Whether one of its parts below `base` is this name, letter by letter but for case, rather
+    /// than a wildcard that happens to match it.
+    pub(crate) fn names(&self, name: &OsStr, base: &Path) -> bool {
+        let is_it = |part: &str| part.eq_ignore_ascii_case(&name.to_string_lossy());
+        match &self.shape {
+            Shape::Literal(path) => {
+                let mut parts = path.strip_prefix(base).unwrap_or(path).components();
+                parts.any(|part| is_it(&part.as_os_str().to_string_lossy()))
+            }
+            Shape::Glob(glob, _) => {
+                let base = literal(base);
+                let below = glob.glob().strip_prefix(base.trim_end_matches('/'));
+                below.unwrap_or(glob.glob()).split('/').any(is_it)
+            }
         }
     }
 

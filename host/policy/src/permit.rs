@@ -1,17 +1,19 @@
 //! The paper without which nothing acts.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::claims::Subject;
 use crate::outside::Outside;
+use crate::zones::{Zone, Zones};
 
 /// What a permitted call may do to files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Access {
     /// No write reaches the disk, whatever the tool tries.
     ReadOnly,
-    /// Writes reach only what lies in these folders.
-    ReadWrite { zones: Vec<PathBuf> },
+    /// Writes reach only these files, and what lies in these folders.
+    ReadWrite { zones: Zones },
 }
 
 /// Leave to run one call, once, with one input.
@@ -24,7 +26,8 @@ pub struct Permit {
     tool: Arc<str>,
     input: Arc<str>,
     access: Access,
-    extra_reads: Vec<PathBuf>,
+    extra_reads: Zones,
+    scripts: Vec<String>,
     reason: String,
     outside: Outside,
 }
@@ -35,7 +38,8 @@ impl Permit {
         tool: Arc<str>,
         input: Arc<str>,
         access: Access,
-        extra_reads: Vec<PathBuf>,
+        extra_reads: Zones,
+        scripts: Vec<String>,
         reason: String,
     ) -> Self {
         Self {
@@ -44,6 +48,7 @@ impl Permit {
             input,
             access,
             extra_reads,
+            scripts,
             reason,
             outside: Outside::Nothing,
         }
@@ -74,9 +79,14 @@ impl Permit {
         &self.access
     }
 
-    /// Paths outside the roots that this call may read.
-    pub fn extra_reads(&self) -> &[PathBuf] {
+    /// What this call may read outside the roots.
+    pub fn extra_reads(&self) -> &Zones {
         &self.extra_reads
+    }
+
+    /// The scripts that were decided about with the call: these run without another decision.
+    pub fn scripts(&self) -> &[String] {
+        &self.scripts
     }
 
     /// What it may run outside the cage.
@@ -90,17 +100,21 @@ impl Permit {
     }
 }
 
-/// The folders in which a call that names these paths may write: a file's
-/// folder, or the roots when it names none.
-pub(crate) fn zones(paths: &[&Path], roots: &[PathBuf]) -> Vec<PathBuf> {
-    if paths.is_empty() {
-        return roots.to_vec();
+/// Where a call with these subjects may write: the files and folders that it names, or the roots
+/// if it names none.
+pub(crate) fn zones(subjects: &[Subject], roots: &[PathBuf]) -> Zones {
+    let named: Zones = named_zones(subjects).collect();
+    match named.is_empty() {
+        true => roots.iter().cloned().map(Zone::Folder).collect(),
+        false => named,
     }
-    let mut zones: Vec<PathBuf> = paths
-        .iter()
-        .map(|path| path.parent().unwrap_or(path).to_path_buf())
-        .collect();
-    zones.sort();
-    zones.dedup();
-    zones
+}
+
+/// The paths that a call names, as zones.
+pub(crate) fn named_zones(subjects: &[Subject]) -> impl Iterator<Item = Zone> {
+    subjects.iter().filter_map(|subject| match subject {
+        Subject::Path(path) => Some(Zone::File(path.clone())),
+        Subject::Folder(path) => Some(Zone::Folder(path.clone())),
+        Subject::Command(_) | Subject::Url(_) | Subject::Text(_) => None,
+    })
 }

@@ -94,7 +94,7 @@ impl Study {
     pub(crate) fn covers(&self, subjects: &[Subject]) -> bool {
         subjects.iter().all(|subject| match subject {
             Subject::Command(text) => self.on(text).is_some(),
-            Subject::Path(_) | Subject::Url(_) | Subject::Text(_) => true,
+            Subject::Path(_) | Subject::Folder(_) | Subject::Url(_) | Subject::Text(_) => true,
         })
     }
 

@@ -1,5 +1,6 @@
 use super::*;
 use crate::rule::{Anchors, Rule};
+use crate::zones::{Zone, Zones};
 
 pub(super) fn policy(deny: &[&str], ask: &[&str], allow: &[&str]) -> Policy {
     let anchors = Anchors {
@@ -98,12 +99,15 @@ fn reading_outside_the_roots_is_asked_about() {
     let Decision::Allow(permit) = decision else {
         panic!("not allowed")
     };
-    assert_eq!(permit.extra_reads(), [PathBuf::from("/etc/passwd")]);
+    assert_eq!(
+        permit.extra_reads(),
+        &Zones::new(vec![Zone::File("/etc/passwd".into())])
+    );
     assert_eq!(permit.access(), &Access::ReadOnly);
 }
 
 #[test]
-fn a_writer_may_write_in_the_folder_of_its_file_only() {
+fn a_writer_may_write_the_file_that_it_names_and_no_other() {
     let Decision::Allow(permit) = policy(&[], &[], &["T"]).decide(request(false, &["/p/src/a.rs"]))
     else {
         panic!("not allowed")
@@ -111,7 +115,7 @@ fn a_writer_may_write_in_the_folder_of_its_file_only() {
     assert_eq!(
         permit.access(),
         &Access::ReadWrite {
-            zones: vec!["/p/src".into()]
+            zones: Zones::new(vec![Zone::File("/p/src/a.rs".into())])
         }
     );
 }
@@ -224,4 +228,165 @@ fn what_is_kept_for_the_model_may_be_read_and_nothing_beside_it() {
         let decision = policy.decide(request(read_only, &[path]));
         assert_eq!(word(&decision), wanted, "{path} {read_only}");
     }
+}
+
+/// What a call gets, as words: the decision, and where it may write.
+fn grant(allow: &[&str], mode: crate::mode::Mode, subject: Subject) -> (String, String) {
+    let policy = policy(&[], &[], allow).with_mode(mode);
+    let mut request = request(false, &[]);
+    request.reach = Reach {
+        files: true,
+        ..Reach::default()
+    };
+    request.subjects = vec![subject];
+    let decision = policy.decide(request);
+    let access = match &decision {
+        Decision::Allow(permit) => permit.access().clone(),
+        Decision::Ask(question) => question.would_grant().clone(),
+        Decision::Deny { .. } => Access::ReadOnly,
+    };
+    let zones = match access {
+        Access::ReadOnly => String::new(),
+        Access::ReadWrite { zones } => {
+            let zones: Vec<String> = zones.iter().map(ToString::to_string).collect();
+            zones.join(" ")
+        }
+    };
+    (word(&decision).to_owned(), zones)
+}
+
+#[test]
+fn a_zone_is_what_was_named_and_never_its_parent() {
+    use crate::mode::Mode;
+    let file = |path: &str| Subject::Path(path.into());
+    let folder = |path: &str| Subject::Folder(path.into());
+    for (allow, mode, subject, decision, zones) in [
+        (&[][..], Mode::AcceptEdits, folder("/p"), "allow", "/p/"),
+        (&["T"], Mode::Default, folder("/p"), "allow", "/p/"),
+        (&["T(.)"], Mode::Default, folder("/p"), "allow", "/p/"),
+        (&["T"], Mode::Default, folder("/p/src"), "allow", "/p/src/"),
+        (&["T"], Mode::Bypass, folder("/"), "deny", ""),
+        (
+            &["T"],
+            Mode::Default,
+            file("/p/README.md"),
+            "allow",
+            "/p/README.md",
+        ),
+        (
+            &["T(./src/a.rs)"],
+            Mode::Default,
+            file("/p/src/a.rs"),
+            "allow",
+            "/p/src/a.rs",
+        ),
+        (
+            &["T"],
+            Mode::Default,
+            file("/etc/hosts"),
+            "allow",
+            "/etc/hosts",
+        ),
+        (&["T"], Mode::Default, folder("/etc"), "allow", "/etc/"),
+    ] {
+        let granted = grant(allow, mode, subject.clone());
+        let wanted = (decision.to_owned(), zones.to_owned());
+        assert_eq!(granted, wanted, "{allow:?} {mode} {subject:?}");
+    }
+}
+
+#[test]
+fn a_protected_name_takes_a_rule_that_names_it() {
+    use crate::mode::Mode;
+    for (allow, mode, path, wanted) in [
+        (&[][..], Mode::Default, "/p/.git/config", "ask"),
+        (&["T"], Mode::Default, "/p/.git/config", "ask"),
+        (&["T(./**)"], Mode::Default, "/p/.git/config", "ask"),
+        (&["T(.g*/**)"], Mode::Default, "/p/.git/config", "ask"),
+        (&["T(./.git/**)"], Mode::Default, "/p/.git/config", "allow"),
+        (&["T(.git)"], Mode::Default, "/p/sub/.git/config", "allow"),
+        (
+            &["T(./.git/config)"],
+            Mode::Default,
+            "/p/.git/config",
+            "allow",
+        ),
+        (
+            &["T(./.git/config)"],
+            Mode::Default,
+            "/p/.git/hooks/x",
+            "ask",
+        ),
+        (
+            &["T", "T(./.vscode/**)"],
+            Mode::Default,
+            "/p/.git/config",
+            "ask",
+        ),
+        (&[], Mode::AcceptEdits, "/p/.codex/config.toml", "ask"),
+        (&[], Mode::AcceptEdits, "/p/sub/.Husky/pre-commit", "ask"),
+        (&[], Mode::AcceptEdits, "/p/.github/workflows/ci.yml", "ask"),
+        (&[], Mode::AcceptEdits, "/p/src/git.rs", "allow"),
+        (&["T"], Mode::DontAsk, "/p/.git/config", "deny"),
+        (&[], Mode::Bypass, "/p/.git/config", "allow"),
+    ] {
+        let (decision, _) = grant(allow, mode, Subject::Path(path.into()));
+        assert_eq!(decision, wanted, "{allow:?} {mode} {path}");
+    }
+    for name in [
+        "zed",
+        "devcontainer.json",
+        "exrc",
+        "nvim.lua",
+        "gdbinit",
+        "jj",
+        "claude.json",
+    ] {
+        let path = format!("/p/.{name}");
+        let (decision, _) = grant(&["T"], Mode::AcceptEdits, Subject::Path(path.into()));
+        assert_eq!(decision, "ask", ".{name}");
+    }
+}
+
+#[test]
+fn a_rule_is_offered_that_names_the_protected_file() {
+    let policy = policy(&[], &[], &["T"]);
+    let request = request(false, &["/p/.git/config"]);
+    assert_eq!(policy.offers(&request), ["T(//p/.git/config)"]);
+}
+
+#[test]
+fn a_project_below_a_protected_name_is_no_special_case() {
+    let anchors = Anchors {
+        home: None,
+        cwd: "/u/.claude/trees/x".into(),
+        settings: "/u/.claude/trees/x".into(),
+    };
+    let allow = vec![Rule::parse("T(./**)", &anchors).unwrap()];
+    let rules = Rules {
+        allow,
+        ..Rules::default()
+    };
+    let policy = Policy::new(rules, vec![anchors.cwd.clone()], &Closed::default());
+    for (path, wanted) in [
+        ("/u/.claude/trees/x/a.rs", "allow"),
+        ("/u/.claude/trees/x/.claude/settings.json", "ask"),
+    ] {
+        assert_eq!(
+            word(&policy.decide(request(false, &[path]))),
+            wanted,
+            "{path}"
+        );
+    }
+}
+
+#[test]
+fn a_permit_carries_the_scripts_that_were_decided_about() {
+    let policy = policy(&[], &[], &["T"]);
+    let mut request = request(false, &[]);
+    request.subjects = vec![Subject::Command("make".into())];
+    let Decision::Allow(permit) = policy.decide(request) else {
+        panic!("not allowed")
+    };
+    assert_eq!(permit.scripts(), ["make"]);
 }

@@ -1,6 +1,7 @@
 use std::path::PathBuf;
 
 use super::*;
+use crate::claims::Subject;
 use crate::claims::{Claims, HookWord, Opinion, Reach};
 use crate::decide::Decision;
 use crate::managed::Managed;

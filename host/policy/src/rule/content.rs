@@ -82,7 +82,7 @@ impl Content {
             Subject::Command(script) => study
                 .on(script)
                 .is_none_or(|report| self.command.is_mentioned(script, report)),
-            Subject::Path(path) => self.path.forbids(path),
+            Subject::Path(path) | Subject::Folder(path) => self.path.forbids(path),
             Subject::Url(url) => self.is_about_all_hosts_or(|host| host.may_cover_url(url)),
             Subject::Text(text) => self.covers_text(text),
         }
@@ -92,7 +92,7 @@ impl Content {
     pub(crate) fn covers(&self, subject: &Subject) -> bool {
         match subject {
             Subject::Command(_) => false,
-            Subject::Path(path) => self.path.allows(path),
+            Subject::Path(path) | Subject::Folder(path) => self.path.allows(path),
             Subject::Url(url) => self.is_about_all_hosts_or(|host| host.covers_url(url)),
             Subject::Text(text) => self.covers_text(text),
         }
