@@ -10,15 +10,15 @@ use toolbay_cli::audit::Events;
 use toolbay_cli::builtin::PLUGINS;
 use toolbay_cli::caged::{CageSetting, Caged, Helper, Sandbox, TaskTable};
 use toolbay_contract::{
-    AuditEvent, CallEnvironment, Failure, KillSwitch, Origin, Powers, Progress, Session, Shell,
-    Tasks, Tool, ToolUse,
+    AuditEvent, CallEnvironment, Failure, KillSwitch, Origin, Powers, Progress, RulesNow, Session,
+    Shell, Tasks, Tool, ToolUse,
 };
 use toolbay_dispatch::hooks::Hooks;
 use toolbay_dispatch::{
     Answer, Approver, Dispatch, HookSetting, PermissionQuestion, Pool, PoolSetting, Results,
     Rulebook, Setting, ToolResult,
 };
-use toolbay_policy::{Anchors, Closed, Policy, Rule, Rules, Trust};
+use toolbay_policy::{Anchors, Closed, Mode, Policy, Rule, Rules, Trust};
 use toolbay_runtime::{Limits, Plugin, Runtime, RuntimeOptions, Source};
 
 /// Says the same to every question.
@@ -37,6 +37,7 @@ pub struct TestBay {
     runtime: Runtime,
     rules: [Vec<String>; 3],
     approver: Arc<dyn Approver>,
+    mode: Mode,
     limits: Limits,
     has_cages: bool,
     more_roots: Vec<PathBuf>,
@@ -108,6 +109,7 @@ impl TestBay {
             approver: Arc::new(Always(Answer::No {
                 reason: "the test says no".into(),
             })),
+            mode: Mode::Default,
             limits: Limits::default(),
             has_cages: false,
             more_roots: Vec::new(),
@@ -147,6 +149,11 @@ impl TestBay {
     /// Who is asked.
     pub fn asks(mut self, approver: Arc<dyn Approver>) -> Self {
         self.approver = approver;
+        self
+    }
+
+    pub fn mode(mut self, mode: Mode) -> Self {
+        self.mode = mode;
         self
     }
 
@@ -259,7 +266,8 @@ impl TestBay {
             Rules { deny, ask, allow },
             roots.clone(),
             &Closed::default(),
-        );
+        )
+        .with_mode(self.mode);
         let events = Arc::new(Events::default());
         let session = Arc::new(Session::new(7));
         let progress = Arc::new(Mutex::new(Vec::new()));
@@ -277,7 +285,8 @@ impl TestBay {
         let environment = CallEnvironment {
             roots: roots.into(),
             working_directory: root.clone(),
-            path_rules: policy.path_rules().clone(),
+            path_rules: RulesNow::fixed(policy.path_rules().clone()),
+            nested: None,
             session: session.clone(),
             powers: Powers {
                 tools: Some(pool.clone()),

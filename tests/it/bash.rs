@@ -203,6 +203,7 @@ async fn a_read_only_run_changes_nothing_whatever_the_script_does() {
 
     use toolbay_cli::caged::{CageSetting, Caged, Helper, Sandbox, TaskTable};
     use toolbay_contract::{CommandRun, OnOutput, Shell};
+    use toolbay_policy::{Access, Zone, Zones};
 
     let project = Project::new();
     project.file("a.txt", "one\n");
@@ -223,12 +224,12 @@ async fn a_read_only_run_changes_nothing_whatever_the_script_does() {
         },
         Arc::new(TaskTable::default()),
     );
-    let run = |script: &str, read_only| CommandRun {
+    let run = |script: &str, access: Access| CommandRun {
         script: script.into(),
         cwd: Some(root.clone()),
         timeout: None,
         sandboxed: true,
-        read_only,
+        access,
         path_rules: Arc::default(),
         on_output: OnOutput(Arc::new(|_| {})),
     };
@@ -245,7 +246,7 @@ async fn a_read_only_run_changes_nothing_whatever_the_script_does() {
         "touch -d 2001-01-01 a.txt",
     ] {
         let before = std::fs::metadata(root.join("a.txt")).unwrap();
-        let exit = caged.run(run(script, true)).await.unwrap();
+        let exit = caged.run(run(script, Access::ReadOnly)).await.unwrap();
         assert_ne!(exit.code, 0, "{script}");
         let after = std::fs::metadata(root.join("a.txt")).unwrap();
         assert_eq!(
@@ -259,7 +260,11 @@ async fn a_read_only_run_changes_nothing_whatever_the_script_does() {
         assert_eq!(std::fs::read_dir(&root).unwrap().count(), 1, "{script}");
     }
     // The same with leave to write does what it says: the test can fail.
-    let exit = caged.run(run("touch new", false)).await.unwrap();
+    let zones = Zones::new(vec![Zone::Folder(root.clone())]);
+    let exit = caged
+        .run(run("touch new", Access::ReadWrite { zones }))
+        .await
+        .unwrap();
     assert_eq!(exit.code, 0, "{exit:?}");
     assert!(root.join("new").exists());
 }

@@ -24,6 +24,8 @@ mod killed;
 mod mcp;
 // Commands without a cage.
 mod outside;
+// A call does what was permitted, and no more.
+mod permits;
 // Who may allow what.
 mod policy;
 // Runs the program, for the tests above.

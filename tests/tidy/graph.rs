@@ -20,12 +20,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("audit", &["toolbay-contract"]),
     (
         "runtime",
-        &[
-            "toolbay-contract",
-            "toolbay-policy",
-            "toolbay-shell",
-            "toolbay-sandbox",
-        ],
+        &["toolbay-contract", "toolbay-policy", "toolbay-shell"],
     ),
     (
         "dispatch",

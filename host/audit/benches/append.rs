@@ -20,6 +20,7 @@ const EACH: usize = 1_000;
 
 fn decided() -> AuditEvent {
     AuditEvent::Decided(Decided {
+        caller: None,
         tool: "Look".into(),
         call_id: "toolu_0123456789".into(),
         plugin: Some(format!("sha256:{}", "ab".repeat(32))),

@@ -93,6 +93,9 @@ pub struct What {
     pub tool: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
+    /// The tool whose call set this in motion, if one did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub caller: Option<String>,
     /// The digest of the component.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plugin: Option<String>,
@@ -249,6 +252,7 @@ pub(crate) fn of_event(event: &AuditEvent) -> (Kind, What) {
         AuditEvent::Decided(decided) => {
             let mut what = about(&decided.tool, &decided.call_id);
             what.plugin = decided.plugin.as_deref().and_then(name);
+            what.caller = decided.caller.as_deref().and_then(name);
             what.decision = Some(decided.ruling);
             what.by = name(&decided.by);
             what.rule = decided.rule.as_deref().and_then(text);

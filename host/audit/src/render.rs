@@ -27,6 +27,7 @@ pub fn render(record: &Record) -> String {
     parts.extend(what.tool.clone());
     let labelled = [
         ("call", &what.call),
+        ("run by", &what.caller),
         ("power", &what.power),
         ("path", &what.path),
         ("dropped", &what.modifier),

@@ -132,7 +132,7 @@ impl Caged {
             .clone()
             .unwrap_or_else(|| self.setting.roots[0].clone());
         if !run.sandboxed {
-            if run.read_only || self.setting.sandbox.never_outside {
+            if run.is_read_only() || self.setting.sandbox.never_outside {
                 return Err(HostFailure::Denied("it must run in a cage".into()));
             }
             let command = Bare {
@@ -144,7 +144,7 @@ impl Caged {
         }
         let enclosure = self.enclosure().await?;
         let enclosure = self.closing(enclosure, run).await?;
-        if run.read_only {
+        if run.is_read_only() {
             let quiet = toolbay_shell::QUIET.iter();
             environment.extend(quiet.map(|(name, value)| (name.into(), value.into())));
         }
@@ -157,11 +157,11 @@ impl Caged {
             arguments,
             folder,
             environment,
-            profile: match run.read_only {
+            profile: match run.is_read_only() {
                 true => Profile::ReadOnly,
                 false => Profile::Workspace { git },
             },
-            hosts: self.hosts(run.read_only)?,
+            hosts: self.hosts(run.is_read_only())?,
             // Those of time and output are held by whoever runs it.
             limits: Limits::default(),
             streams: Streams::Together,
@@ -233,7 +233,7 @@ impl Caged {
         let time = run.timeout.unwrap_or(USUAL_TIME).min(MOST_TIME);
         let script = Script::new(self.setting.sandbox.shell, &run.script)?;
         let runner = self.prepare(&run, script.arguments()).await?;
-        let read_only = run.read_only;
+        let read_only = run.is_read_only();
         let walls = match &runner {
             Runner::Caged(enclosure, command) => {
                 Some((command.folder.clone(), enclosure.unreadable()))

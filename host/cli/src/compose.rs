@@ -8,7 +8,8 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use toolbay_audit::{Actor, Key, Log, Options};
 use toolbay_contract::{
-    AskUser, CallEnvironment, KillSwitch, Powers, ProgressSink, Resources, Session, Skills, Tool,
+    AskUser, CallEnvironment, KillSwitch, Powers, ProgressSink, Resources, RulesNow, Session,
+    Skills, Tool,
 };
 use toolbay_dispatch::{
     Approver, Classifier, Dispatch, HookSetting, Nobody, Results, Rulebook, Setting, real_path,
@@ -253,7 +254,8 @@ impl Bay {
         let environment = CallEnvironment {
             roots: roots.clone().into(),
             working_directory: cwd,
-            path_rules: policy.path_rules().clone(),
+            path_rules: RulesNow::fixed(policy.path_rules().clone()),
+            nested: None,
             session: session.clone(),
             powers: Powers {
                 ask_user: wishes.ask_user,

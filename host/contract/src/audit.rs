@@ -61,6 +61,9 @@ pub struct Decided {
     /// Where the rule stands: its source, and file and line if it has them.
     pub source: Option<String>,
     pub subjects: Vec<About>,
+    /// The tool whose call set this in motion, if one did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub caller: Option<String>,
     /// The input as JSON.
     pub input: String,
 }

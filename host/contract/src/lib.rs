@@ -10,8 +10,10 @@ mod audit;
 mod failure;
 mod info;
 mod kill;
+mod nested;
 mod outcome;
 mod powers;
+mod rules_now;
 mod session;
 mod tool;
 mod view;
@@ -22,6 +24,7 @@ pub use info::{
     ContractVersion, InfoError, Keep, OnError, OnInterrupt, ResultLimit, SubjectAt, ToolInfo,
 };
 pub use kill::{KillReason, KillSwitch};
+pub use nested::{NestedAct, NestedDecisions, NestedRequest};
 pub use outcome::{Blob, Content, FileSeen, Link, Message, Modifier, Outcome, Role};
 pub use powers::{
     AgentBrief, Agents, AskUser, CommandEnd, CommandExit, CommandRun, HostFailure, OnOutput,
@@ -29,6 +32,7 @@ pub use powers::{
     SkillArgument, SkillMessage, SkillRole, Skills, TaskEntry, TaskSnapshot, TaskState, Tasks,
     ToolEntry, ToolIndex,
 };
+pub use rules_now::RulesNow;
 pub use session::{SeenFile, Session, SessionSnapshot};
 pub use tool::{
     BoxFuture, CallEnvironment, LogLevel, Origin, Progress, ProgressSink, Rejection, Review, Tool,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use thiserror::Error;
-use toolbay_policy::PathRules;
+use toolbay_policy::{Access, PathRules};
 
 use crate::outcome::Content;
 
@@ -51,12 +51,22 @@ pub struct CommandRun {
     pub cwd: Option<PathBuf>,
     pub timeout: Option<Duration>,
     pub sandboxed: bool,
-    /// The call was granted reading alone: the cage must not be able to write.
-    pub read_only: bool,
+    /// What the call was permitted: the cage can write there and nowhere else.
+    pub access: Access,
     /// What is closed to the call; commands must not be a way around.
     pub path_rules: Arc<PathRules>,
     /// Gets output as it comes.
     pub on_output: OnOutput,
+}
+
+impl CommandRun {
+    /// Whether the cage must not be able to write at all.
+    pub fn is_read_only(&self) -> bool {
+        match self.access {
+            Access::ReadOnly => true,
+            Access::ReadWrite { .. } => false,
+        }
+    }
 }
 
 type Look = dyn Fn(&[u8]) + Send + Sync;

@@ -5,14 +5,16 @@ use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use toolbay_policy::{Claims, PathRules, Permit, Reach, Trust};
+use toolbay_policy::{Claims, Permit, Reach, Trust};
 
 use crate::audit::Audit;
 use crate::failure::Failure;
 use crate::info::ToolInfo;
 use crate::kill::KillSwitch;
+use crate::nested::NestedDecisions;
 use crate::outcome::Outcome;
 use crate::powers::Powers;
+use crate::rules_now::RulesNow;
 use crate::session::Session;
 use crate::view::View;
 
@@ -63,9 +65,11 @@ pub struct CallEnvironment {
     /// Real paths: absolute, links resolved.
     pub roots: Arc<[PathBuf]>,
     pub working_directory: PathBuf,
-    pub path_rules: Arc<PathRules>,
+    pub path_rules: RulesNow,
     pub session: Arc<Session>,
     pub powers: Powers,
+    /// Who decides about what a call sets in motion; without one nothing is.
+    pub nested: Option<Arc<dyn NestedDecisions>>,
     pub audit: Arc<dyn Audit>,
     pub progress: ProgressSink,
     pub kill: KillSwitch,

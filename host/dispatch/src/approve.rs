@@ -7,6 +7,8 @@ use toolbay_policy::{Access, Part, Source};
 #[derive(Debug, Clone)]
 pub struct PermissionQuestion {
     pub tool: String,
+    /// The tool whose call set this in motion, if one did.
+    pub caller: Option<String>,
     pub call_id: String,
     pub input: String,
     /// Why somebody must be asked.
@@ -43,10 +45,7 @@ impl PermissionQuestion {
         match &self.access {
             Access::ReadOnly => "reading only".to_owned(),
             Access::ReadWrite { zones } => {
-                let zones: Vec<String> = zones
-                    .iter()
-                    .map(|zone| zone.display().to_string())
-                    .collect();
+                let zones: Vec<String> = zones.iter().map(ToString::to_string).collect();
                 format!("writing in {}", zones.join(", "))
             }
         }

@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use serde_json::Value;
 use toolbay_contract::{
-    CallEnvironment, KillSwitch, Modifier, ProgressSink, SeenFile, Session, Tool, ToolUse,
+    CallEnvironment, KillSwitch, Modifier, ProgressSink, RulesNow, SeenFile, Session, Tool, ToolUse,
 };
 use toolbay_policy::{Claims, Mode, Trust};
 
@@ -18,6 +18,7 @@ use crate::executor::Manners;
 use crate::gate::Gate;
 use crate::hooks::{After, Before, Ending, HookedCall, Hooks};
 use crate::lifecycle::{Ticket, live};
+use crate::nested::Decider;
 use crate::pool::Pool;
 use crate::result::ToolResult;
 use crate::results::Results;
@@ -48,7 +49,7 @@ pub struct HookSetting {
 /// Runs calls of one session.
 pub struct Dispatch {
     pool: Arc<Pool>,
-    rulebook: Rulebook,
+    rulebook: Arc<Rulebook>,
     environment: CallEnvironment,
     approver: Arc<dyn Approver>,
     classifier: Option<Arc<dyn Classifier>>,
@@ -68,11 +69,26 @@ impl Dispatch {
     pub fn new(setting: Setting) -> Self {
         let session = setting.environment.session.clone();
         setting.pool.load(&session.loaded());
+        let rulebook = Arc::new(setting.rulebook);
+        let mut environment = setting.environment;
+        environment.path_rules = {
+            let rulebook = rulebook.clone();
+            RulesNow::looking(move || rulebook.in_force().path_rules().clone())
+        };
+        environment.nested = Some(Arc::new(Decider {
+            rulebook: rulebook.clone(),
+            approver: setting.approver.clone(),
+            classifier: setting.classifier.clone(),
+            hooks: setting.hooks.clone(),
+            hook_setting: setting.hook_setting.clone(),
+            audit: environment.audit.clone(),
+            project: environment.working_directory.clone(),
+        }));
         let dispatch = Self {
-            working_directory: RwLock::new(setting.environment.working_directory.clone()),
+            working_directory: RwLock::new(environment.working_directory.clone()),
             pool: setting.pool,
-            rulebook: setting.rulebook,
-            environment: setting.environment,
+            rulebook,
+            environment,
             approver: setting.approver,
             classifier: setting.classifier,
             hooks: setting.hooks,
@@ -165,7 +181,6 @@ impl Dispatch {
         let policy = self.rulebook.current();
         let mut environment = CallEnvironment {
             kill,
-            path_rules: policy.path_rules().clone(),
             working_directory: self.working_directory(),
             ..self.environment.clone()
         };

@@ -9,7 +9,7 @@ mod call;
 mod input;
 mod lookup;
 mod mapping;
-mod noted;
+pub(crate) mod noted;
 mod permission;
 mod persist;
 mod post_hooks;

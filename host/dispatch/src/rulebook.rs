@@ -5,7 +5,8 @@
 //! rules than the other.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
 use toolbay_policy::{Anchors, Mode, Policy, Provenance, Rule, Source};
 
@@ -48,7 +49,13 @@ impl Keeper for Unchanging {}
 pub struct Rulebook {
     keeper: Arc<dyn Keeper>,
     state: RwLock<State>,
+    /// When settings were last looked at because a file was opened.
+    looked: Mutex<Option<Instant>>,
 }
+
+/// How old the rules may be that hold at an opened file. A tool opens thousands of files a
+/// second, and to look at the settings costs a look at each of their files.
+const FRESH: Duration = Duration::from_millis(25);
 
 struct State {
     /// As settings have it.
@@ -79,6 +86,7 @@ impl Rulebook {
     pub fn new(policy: Policy, keeper: Arc<dyn Keeper>) -> Self {
         Self {
             keeper,
+            looked: Mutex::default(),
             state: RwLock::new(State {
                 current: Arc::new(policy.clone()),
                 base: policy,
@@ -102,6 +110,19 @@ impl Rulebook {
         }
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
         state.current.clone()
+    }
+
+    /// The same for every file that a call opens: seldom more than a look at memory.
+    pub(crate) fn in_force(&self) -> Arc<Policy> {
+        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_fresh = looked.is_some_and(|at| at.elapsed() < FRESH);
+        if is_fresh {
+            let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+            return state.current.clone();
+        }
+        *looked = Some(Instant::now());
+        drop(looked);
+        self.current()
     }
 
     /// Where a person may keep rules: nowhere, if they would not count.

@@ -29,9 +29,18 @@ fn subject(kind: SubjectKind, value: &Value, cwd: &Path) -> Subject {
     };
     match kind {
         SubjectKind::Command => Subject::Command(text.to_owned()),
-        SubjectKind::Path => Subject::Path(real_path(&cwd.join(text))),
+        SubjectKind::Path => path_subject(&cwd.join(text)),
         SubjectKind::Url => Subject::Url(text.to_owned()),
         SubjectKind::Text => Subject::Text(text.to_owned()),
+    }
+}
+
+/// The path as the kernel sees it now. A folder is told from a file because it grants more.
+pub fn path_subject(path: &Path) -> Subject {
+    let real = real_path(path);
+    match real.is_dir() {
+        true => Subject::Folder(real),
+        false => Subject::Path(real),
     }
 }
 
@@ -117,6 +126,10 @@ mod tests {
             (
                 serde_json::json!({"p": "link/../x"}),
                 vec![Subject::Path(root.join("x"))],
+            ),
+            (
+                serde_json::json!({"p": "link"}),
+                vec![Subject::Folder(root.join("real"))],
             ),
             (
                 serde_json::json!({"p": "link/new.txt"}),

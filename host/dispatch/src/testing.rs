@@ -197,7 +197,8 @@ pub(crate) fn environment() -> CallEnvironment {
     CallEnvironment {
         roots: policy.roots().into(),
         working_directory: "/project".into(),
-        path_rules: policy.path_rules().clone(),
+        path_rules: toolbay_contract::RulesNow::fixed(policy.path_rules().clone()),
+        nested: None,
         session: Arc::new(Session::new(1)),
         powers: Powers::default(),
         audit: Arc::new(Discard),

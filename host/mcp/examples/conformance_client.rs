@@ -159,6 +159,7 @@ fn environment() -> CallEnvironment {
         roots: Arc::new([]),
         working_directory: "/".into(),
         path_rules: Default::default(),
+        nested: None,
         session: Arc::new(Session::new(1)),
         powers: Powers::default(),
         audit: Arc::new(Discard),

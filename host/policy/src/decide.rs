@@ -69,6 +69,10 @@ pub struct Question {
 }
 
 impl Question {
+    pub(crate) fn new(reason: String, permit: Permit) -> Self {
+        Self { reason, permit }
+    }
+
     /// Why somebody must be asked.
     pub fn reason(&self) -> &str {
         &self.reason

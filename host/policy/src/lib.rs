@@ -22,6 +22,7 @@ mod lines;
 mod lint;
 mod managed;
 mod mode;
+mod nested;
 mod outside;
 mod path_index;
 mod path_pattern;

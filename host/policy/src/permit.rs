@@ -58,6 +58,10 @@ impl Permit {
         Self { outside, ..self }
     }
 
+    pub(crate) fn with_access(self, access: Access) -> Self {
+        Self { access, ..self }
+    }
+
     pub(crate) fn because(self, reason: String) -> Self {
         Self { reason, ..self }
     }

@@ -12,6 +12,7 @@
 mod bindings;
 mod cache;
 mod capability;
+mod clock;
 mod convert;
 pub mod engine;
 mod filesystem;

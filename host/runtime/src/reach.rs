@@ -26,7 +26,8 @@ pub(crate) fn reach_of<'a>(imports: impl Iterator<Item = &'a str>) -> Reach {
     reach
 }
 
-/// What the imports rule out, in words for people.
+/// What the imports rule out, in words for people. Said of what follows from a capability, too: a
+/// command opens files and hosts, and an agent has tools of its own.
 pub fn ruled_out(reach: &Reach) -> Vec<&'static str> {
     let mut all = Vec::new();
     let mut say = |can: bool, sentence: &'static str| {
@@ -34,10 +35,14 @@ pub fn ruled_out(reach: &Reach) -> Vec<&'static str> {
             all.push(sentence);
         }
     };
-    say(reach.network, "can never use the network");
-    say(reach.files || reach.search, "can never see or touch a file");
-    say(reach.files, "can never write a file");
-    say(reach.shell, "can never run a command");
+    let runs = reach.shell || reach.agents;
+    say(reach.network || runs, "can never use the network");
+    say(
+        reach.files || reach.search || runs,
+        "can never see or touch a file",
+    );
+    say(reach.files || runs, "can never write a file");
+    say(runs, "can never run a command");
     say(reach.agents, "can never start an agent");
     say(reach.tasks, "can never touch background tasks");
     say(reach.ask_user, "can never ask you a question");
@@ -65,6 +70,36 @@ mod tests {
         assert!(ruled_out(&reach).contains(&"can never run a command"));
         assert!(!ruled_out(&reach).contains(&"can never use the network"));
         assert!(ruled_out(&Reach::default()).contains(&"can never see or touch a file"));
+    }
+
+    #[test]
+    fn what_follows_from_a_capability_is_not_ruled_out() {
+        for (import, possible) in [
+            (
+                "toolbay:host/shell@0.1.0",
+                &["network", "touch a file", "write a file", "command"][..],
+            ),
+            (
+                "toolbay:host/agents@0.1.0",
+                &[
+                    "network",
+                    "touch a file",
+                    "write a file",
+                    "command",
+                    "agent",
+                ],
+            ),
+            ("toolbay:host/search@0.1.0", &["touch a file"]),
+        ] {
+            let all = ruled_out(&Reach::default());
+            let left = ruled_out(&reach_of([import].into_iter()));
+            let gone = all.iter().filter(|sentence| !left.contains(sentence));
+            let gone: Vec<_> = gone.collect();
+            assert_eq!(gone.len(), possible.len(), "{import}: {gone:?}");
+            for (sentence, word) in gone.iter().zip(possible) {
+                assert!(sentence.contains(word), "{import}: {sentence}");
+            }
+        }
     }
 
     #[test]

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use toolbay_contract::{AuditEvent, CallEnvironment, HostFailure, KillSwitch};
-use toolbay_policy::Outside;
+use toolbay_policy::{Access, Outside};
 use wasmtime::component::ResourceTable;
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
+use crate::clock::CallClock;
 use crate::filesystem::{Fence, FilesystemView};
 use crate::limits::{Limits, Meter};
 use crate::log::Log;
@@ -36,12 +37,33 @@ pub(crate) struct State {
     pub(crate) limits: Limits,
     pub(crate) progress: Spent,
     pub(crate) logged: Spent,
-    /// What the permit lets out of the cage.
-    pub(crate) outside: Outside,
+    pub(crate) grant: Grant,
+    /// Stands still while a user is asked.
+    pub(crate) clock: Arc<CallClock>,
     /// Where the last script of this call ended.
     pub(crate) script_folder: Option<String>,
     /// The session around the call; none for questions that need no session.
     pub(crate) environment: Option<CallEnvironment>,
+}
+
+/// What the permit of the call says beyond files; nothing for one that is only being asked.
+#[derive(Debug, Clone)]
+pub(crate) struct Grant {
+    pub(crate) access: Access,
+    /// Scripts that were decided about with the call.
+    pub(crate) scripts: Vec<String>,
+    /// Those that may leave the cage.
+    pub(crate) outside: Outside,
+}
+
+impl Default for Grant {
+    fn default() -> Self {
+        Self {
+            access: Access::ReadOnly,
+            scripts: Vec::new(),
+            outside: Outside::Nothing,
+        }
+    }
 }
 
 /// What was spent of a budget.

@@ -11,6 +11,8 @@ use std::time::Duration;
 
 use toolbay_contract::{KillReason, KillSwitch};
 
+use crate::clock::CallClock;
+
 /// What a guest has between the signal and its end. Together with a tick it must
 /// stay well below the tenth of a second that is promised.
 const GRACE: Duration = Duration::from_millis(40);
@@ -25,7 +27,7 @@ pub(crate) enum End<T> {
 /// is thrown. `call` is thrown in any case, so that the guest can see it.
 pub(crate) async fn supervise<T>(
     work: impl Future<Output = T>,
-    limit: Duration,
+    (clock, limit): (&CallClock, Duration),
     call: &KillSwitch,
     plugin: &KillSwitch,
 ) -> End<T> {
@@ -35,7 +37,7 @@ pub(crate) async fn supervise<T>(
         done = &mut work => return End::Done(done),
         () = call.thrown() => {}
         () = plugin.thrown() => call.throw(plugin.reason().unwrap_or(KillReason::Cancelled)),
-        () = tokio::time::sleep(limit) => call.throw(KillReason::Deadline(limit)),
+        () = clock.reached(limit) => call.throw(KillReason::Deadline(limit)),
     }
     match tokio::time::timeout(GRACE, &mut work).await {
         Ok(done) => End::Done(done),

@@ -8,7 +8,7 @@ use toolbay_cli::builtin::PLUGINS;
 use toolbay_cli::places::Places;
 use toolbay_cli::settings::own_files;
 use toolbay_contract::{
-    CallEnvironment, Discard, KillSwitch, Origin, Powers, Session, Tool, ToolUse,
+    CallEnvironment, Discard, KillSwitch, Origin, Powers, RulesNow, Session, Tool, ToolUse,
 };
 use toolbay_dispatch::hooks::Hooks;
 use toolbay_dispatch::{
@@ -108,7 +108,8 @@ impl Bench {
         CallEnvironment {
             roots: vec![self.root.clone()].into(),
             working_directory: self.root.clone(),
-            path_rules: self.policy().path_rules().clone(),
+            path_rules: RulesNow::fixed(self.policy().path_rules().clone()),
+            nested: None,
             session: Arc::new(Session::new(7)),
             powers: Powers::default(),
             audit: Arc::new(Discard),

@@ -6,10 +6,10 @@ use std::time::Instant;
 
 use serde_json::json;
 use toolbay_contract::{
-    CallEnvironment, Discard, Failure, KillSwitch, Outcome, Phase, Powers, Review, Session, Tool,
-    Verdict, View,
+    CallEnvironment, Discard, Failure, KillSwitch, Outcome, Phase, Powers, Review, RulesNow,
+    Session, Tool, Verdict, View,
 };
-use toolbay_policy::{Claims, PathRules};
+use toolbay_policy::Claims;
 use toolbay_runtime::Limits;
 use toolbay_tests::bay::TestBay;
 use toolbay_tests::guests;
@@ -35,7 +35,8 @@ fn environment() -> CallEnvironment {
     CallEnvironment {
         roots: Arc::new([]),
         working_directory: "/".into(),
-        path_rules: Arc::new(PathRules::default()),
+        path_rules: RulesNow::default(),
+        nested: None,
         session: Arc::new(Session::new(1)),
         powers: Powers::default(),
         audit: Arc::new(Discard),

@@ -149,6 +149,7 @@ pub fn event(number: u64) -> AuditEvent {
     let call_id = format!("call-{number}");
     match number % 4 {
         0 => AuditEvent::Decided(Decided {
+            caller: None,
             tool: "Look".into(),
             call_id,
             plugin: Some(format!("sha256:{}", "ab".repeat(32))),
@@ -182,6 +183,7 @@ pub fn event(number: u64) -> AuditEvent {
             path: Some("/home/me/.ssh/id".into()),
         },
         _ => AuditEvent::Decided(Decided {
+            caller: None,
             tool: "Change".into(),
             call_id,
             plugin: None,

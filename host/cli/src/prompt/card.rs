@@ -202,7 +202,7 @@ fn granted(access: &Access) -> String {
     match access {
         Access::ReadOnly => "reading only".into(),
         Access::ReadWrite { zones } => {
-            let zones = zones.iter().map(|zone| zone.display().to_string());
+            let zones = zones.iter().map(ToString::to_string);
             format!("writing in {}", zones.collect::<Vec<_>>().join(", "))
         }
     }

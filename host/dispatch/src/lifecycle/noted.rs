@@ -2,17 +2,19 @@
 
 use std::time::Instant;
 
-use toolbay_contract::{About, AuditEvent, Behavior, Called, Decided, Failure, Outcome, Tool};
+use toolbay_contract::{
+    About, Audit, AuditEvent, Behavior, Called, Decided, Failure, NestedRequest, Outcome, Tool,
+};
 use toolbay_policy::{Permit, Request, Ruling, Subject, Winner};
 
 use super::Ticket;
 
 /// A decision: what, by whom or what, and why.
-pub(super) struct Decision<'a> {
-    pub(super) behavior: Behavior,
-    pub(super) by: &'a str,
-    pub(super) reason: &'a str,
-    pub(super) winner: Option<&'a Winner>,
+pub(crate) struct Decision<'a> {
+    pub(crate) behavior: Behavior,
+    pub(crate) by: &'a str,
+    pub(crate) reason: &'a str,
+    pub(crate) winner: Option<&'a Winner>,
 }
 
 impl<'a> From<&'a Ruling> for Decision<'a> {
@@ -37,9 +39,33 @@ pub(super) fn decided(ticket: &Ticket, tool: &dyn Tool, request: &Request, decis
         rule: decision.winner.map(|winner| winner.rule.clone()),
         source: decision.winner.map(source),
         subjects: request.subjects.iter().map(about).collect(),
+        caller: None,
         input: request.input.to_string(),
     };
     ticket.environment.audit.note(AuditEvent::Decided(decided));
+}
+
+/// A decision about what a call set in motion.
+pub(crate) fn decided_within(
+    audit: &dyn Audit,
+    caller: &NestedRequest,
+    request: &Request,
+    decision: &Decision<'_>,
+) {
+    let decided = Decided {
+        tool: request.tool.to_string(),
+        call_id: caller.call_id.to_string(),
+        plugin: None,
+        ruling: decision.behavior,
+        by: decision.by.to_owned(),
+        reason: decision.reason.to_owned(),
+        rule: decision.winner.map(|winner| winner.rule.clone()),
+        source: decision.winner.map(source),
+        subjects: request.subjects.iter().map(about).collect(),
+        caller: Some(caller.tool.to_string()),
+        input: request.input.to_string(),
+    };
+    audit.note(AuditEvent::Decided(decided));
 }
 
 /// A call of a tool that is not offered because a rule denies it.
@@ -54,6 +80,7 @@ pub(super) fn removed(ticket: &Ticket, reason: &str) {
         rule: None,
         source: None,
         subjects: Vec::new(),
+        caller: None,
         input: ticket.raw.to_string(),
     };
     ticket.environment.audit.note(AuditEvent::Decided(decided));
@@ -100,7 +127,7 @@ impl Begun {
 fn about(subject: &Subject) -> About {
     let (kind, text) = match subject {
         Subject::Command(text) => ("command", text.clone()),
-        Subject::Path(path) => ("path", path.display().to_string()),
+        Subject::Path(path) | Subject::Folder(path) => ("path", path.display().to_string()),
         Subject::Url(text) => ("url", text.clone()),
         Subject::Text(text) => ("text", text.clone()),
     };

@@ -193,8 +193,22 @@ impl Hooked {
             }
         };
         self.note_answer(&open, Behavior::Allow, by, &reason);
-        let permit = open.question.grant();
-        Ok(self.permitted(dispatch, By::Person, &open.ruling, permit))
+        // Rules that came while the user thought hold for what was asked, too.
+        let now = dispatch.rulebook().current();
+        if Arc::ptr_eq(&now, &policy) {
+            let permit = open.question.grant();
+            return Ok(self.permitted(dispatch, By::Person, &open.ruling, permit));
+        }
+        let (decision, ruling) = now.decide_and_say(open.request.clone());
+        let permit = match decision {
+            Decision::Allow(permit) => permit,
+            Decision::Ask(question) => question.grant(),
+            Decision::Deny { reason } => {
+                noted::decided(&self.ticket, &*self.tool, &open.request, (&ruling).into());
+                return Err(self.denied(dispatch, &open.request, &ruling, reason));
+            }
+        };
+        Ok(self.permitted(dispatch, By::Person, &ruling, permit))
     }
 
     async fn question(
@@ -207,6 +221,7 @@ impl Hooked {
         let winner = open.ruling.winner.as_ref();
         PermissionQuestion {
             tool: self.tool.info().name.clone(),
+            caller: None,
             call_id: self.ticket.id.clone(),
             input: self.checked.text.to_string(),
             reason: open.question.reason().to_owned(),

@@ -54,6 +54,7 @@ impl AskPerson {
         let message = clean(&asked.message, LONGEST_MESSAGE);
         let question = PermissionQuestion {
             tool: format!("mcp__{server}"),
+            caller: None,
             call_id: asked.call_id.clone(),
             input: serde_json::json!({"message": message, "answer": content}).to_string(),
             reason: format!("the MCP server `{server}` asks: {message}"),

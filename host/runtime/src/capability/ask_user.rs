@@ -32,7 +32,10 @@ impl Host for State {
                 multiple: question.multiple,
             })
             .collect();
+        // How long a user thinks is not the component's time.
+        let paused = self.clock.pause();
         let answers = unless_killed(self.kill.clone(), asker.ask(questions)).await;
+        drop(paused);
         Ok(answers.map_err(Into::into))
     }
 }

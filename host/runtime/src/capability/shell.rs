@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use toolbay_contract::{
-    CallEnvironment, CommandEnd, CommandExit, CommandRun, HostFailure, OnOutput, Progress,
+    CallEnvironment, CommandEnd, CommandExit, CommandRun, HostFailure, NestedAct, NestedDecisions,
+    NestedRequest, OnOutput, Progress, Shell,
 };
-use toolbay_policy::Outside;
+use toolbay_policy::{Outside, is_protected};
 use toolbay_shell::Place;
 
 use super::unless_killed;
@@ -16,13 +17,18 @@ use crate::bindings::toolbay::host::errors::HostError;
 use crate::bindings::toolbay::host::shell::{Command, Exit, Finding, Host, Moved, Ran, Report};
 use crate::state::{Grade, State};
 
+/// A command that may run once it is decided about.
+struct Prepared {
+    shell: Arc<dyn Shell>,
+    run: CommandRun,
+    /// Who decides, and about what; none if the call's own permit covers the script.
+    open: Option<(Arc<dyn NestedDecisions>, NestedRequest)>,
+}
+
 impl State {
     /// Checks the command again, whatever the plugin said before, and finds who
     /// runs commands here.
-    fn shell(
-        &self,
-        command: Command,
-    ) -> Result<(std::sync::Arc<dyn toolbay_contract::Shell>, CommandRun), HostFailure> {
+    fn prepare(&self, command: Command) -> Result<Prepared, HostFailure> {
         let environment = self.acting("shell.run")?;
         let read_only = self.grade == Grade::ActReadOnly;
         if read_only && !changes_nothing(&command.script) {
@@ -31,12 +37,12 @@ impl State {
                 "the call claimed to be read-only, and the command is not known to be",
             ));
         }
-        let sandboxed = match (&self.outside, command.sandboxed) {
+        let sandboxed = match (&self.grant.outside, command.sandboxed) {
             (Outside::Asked(scripts), false) if scripts.contains(&command.script) => false,
             (Outside::Excluded(scripts), true) if scripts.contains(&command.script) => false,
             (_, true) => true,
             (_, false) => {
-                let why = "nobody has allowed this call to run that outside the cage";
+                let why = "this call was not permitted to run that outside the cage";
                 return Err(self.refuse("shell.run", why));
             }
         };
@@ -46,18 +52,91 @@ impl State {
         let shell = environment.powers.shell.clone().ok_or_else(|| {
             HostFailure::Unavailable("this session has nobody to run commands".into())
         })?;
+        let here = &environment.working_directory;
+        let folder = command
+            .cwd
+            .map_or_else(|| here.clone(), |cwd| here.join(cwd));
+        let open = self.undecided(environment, &command.script, &folder, sandboxed)?;
         let run = CommandRun {
+            access: self.grant.access.clone(),
             script: command.script,
-            cwd: command.cwd.map(Into::into),
+            cwd: Some(folder),
             timeout: command
                 .timeout_ms
                 .map(|ms| Duration::from_millis(ms.into())),
             sandboxed,
-            read_only,
-            path_rules: environment.path_rules.clone(),
+            path_rules: environment.path_rules.get(),
             on_output: self.output_sink(environment),
         };
-        Ok((shell, run))
+        Ok(Prepared { shell, run, open })
+    }
+
+    /// What still has to be decided about a script. One that was decided about with the call, in
+    /// the folder that was looked at then, has the call's own permit; any other is decided like a
+    /// call of its own, and stays in the cage.
+    fn undecided(
+        &self,
+        environment: &CallEnvironment,
+        script: &str,
+        folder: &Path,
+        sandboxed: bool,
+    ) -> Result<Option<(Arc<dyn NestedDecisions>, NestedRequest)>, HostFailure> {
+        let was_decided = self.grant.scripts.iter().any(|known| known == script);
+        if was_decided && folder == environment.working_directory {
+            return Ok(None);
+        }
+        if !sandboxed {
+            let why = "only in the session's own folder may that run outside the cage";
+            return Err(self.refuse("shell.run", why));
+        }
+        let Some(decider) = environment.nested.clone() else {
+            let why = "nothing in this session can decide about a script of a component";
+            return Err(self.refuse("shell.run", why));
+        };
+        let request = NestedRequest {
+            tool: self.plugin.clone(),
+            call_id: self.call_id.clone(),
+            access: self.grant.access.clone(),
+            act: NestedAct::Script {
+                text: script.to_owned(),
+                folder: folder.to_owned(),
+            },
+            kill: self.kill.clone(),
+        };
+        Ok(Some((decider, request)))
+    }
+
+    /// The command with what it may do, once that is decided.
+    async fn shell(
+        &mut self,
+        command: Command,
+    ) -> Result<(Arc<dyn Shell>, CommandRun), HostFailure> {
+        let Prepared {
+            shell,
+            mut run,
+            open,
+        } = self.prepare(command)?;
+        let Some((decider, request)) = open else {
+            return Ok((shell, run));
+        };
+        let (kill, clock) = (self.kill.clone(), self.clock.clone());
+        let decided = {
+            // A user may be asked, and how long one thinks is not the component's time.
+            let _paused = clock.pause();
+            unless_killed(kill, decider.decide(request)).await
+        };
+        match decided {
+            Ok(permit) => {
+                run.access = permit.access().clone();
+                // Rules may have come while somebody thought.
+                if let Some(environment) = &self.environment {
+                    run.path_rules = environment.path_rules.get();
+                }
+                Ok((shell, run))
+            }
+            Err(HostFailure::Denied(why)) => Err(self.refuse("shell.run", why)),
+            Err(failure) => Err(failure),
+        }
     }
 }
 
@@ -118,7 +197,7 @@ fn plain_file(path: &Path, roots: &[PathBuf]) -> Option<PathBuf> {
     let real = path.canonicalize().ok()?;
     let root = roots.iter().find(|root| real.starts_with(root))?;
     let mut names = real.strip_prefix(root).ok()?.components();
-    let is_protected = names.any(|name| toolbay_sandbox::is_protected(name.as_os_str()));
+    let is_protected = names.any(|name| is_protected(name.as_os_str()));
     (!is_protected).then_some(real)
 }
 
@@ -155,7 +234,7 @@ impl Host for State {
     }
 
     async fn run(&mut self, command: Command) -> wasmtime::Result<Result<Exit, HostError>> {
-        let (shell, run) = match self.shell(command) {
+        let (shell, run) = match self.shell(command).await {
             Ok(found) => found,
             Err(failure) => return Ok(Err(failure.into())),
         };
@@ -165,7 +244,7 @@ impl Host for State {
     }
 
     async fn run_or_move(&mut self, command: Command) -> wasmtime::Result<Result<Ran, HostError>> {
-        let (shell, run) = match self.shell(command) {
+        let (shell, run) = match self.shell(command).await {
             Ok(found) => found,
             Err(failure) => return Ok(Err(failure.into())),
         };
@@ -191,7 +270,7 @@ impl Host for State {
         &mut self,
         command: Command,
     ) -> wasmtime::Result<Result<String, HostError>> {
-        let (shell, run) = match self.shell(command) {
+        let (shell, run) = match self.shell(command).await {
             Ok(found) => found,
             Err(failure) => return Ok(Err(failure.into())),
         };

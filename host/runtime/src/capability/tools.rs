@@ -56,8 +56,9 @@ fn to_wire(entry: ToolEntry) -> Entry {
 mod tests {
     use std::sync::Arc;
 
-    use toolbay_contract::{CallEnvironment, Discard, KillReason, KillSwitch, Session, ToolIndex};
-    use toolbay_policy::PathRules;
+    use toolbay_contract::{
+        CallEnvironment, Discard, KillReason, KillSwitch, RulesNow, Session, ToolIndex,
+    };
     use wasmtime::component::ResourceTable;
     use wasmtime_wasi::WasiCtxBuilder;
 
@@ -95,9 +96,10 @@ mod tests {
         let environment = powers.map(|powers| CallEnvironment {
             roots: Arc::new([]),
             working_directory: "/".into(),
-            path_rules: Arc::new(PathRules::default()),
+            path_rules: RulesNow::default(),
             session: Arc::new(Session::new(1)),
             powers,
+            nested: None,
             audit: Arc::new(Discard),
             progress: Arc::new(|_, _| {}),
             kill: kill.clone(),
@@ -114,7 +116,8 @@ mod tests {
             kill,
             limits: Limits::default(),
             progress: Spent::default(),
-            outside: toolbay_policy::Outside::Nothing,
+            grant: crate::state::Grant::default(),
+            clock: crate::clock::CallClock::start(),
             logged: Spent::default(),
             script_folder: None,
             environment,

@@ -18,7 +18,6 @@ pub(super) enum Descriptor {
 #[derive(Clone)]
 pub(super) struct OpenFile {
     pub(super) file: Arc<File>,
-    pub(super) path: PathBuf,
     /// How long it was when it was opened.
     pub(super) length: u64,
     pub(super) read: bool,

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use toolbay_contract::{Audit, AuditEvent};
-use toolbay_policy::{PathAccess, PathRules};
+use toolbay_contract::{Audit, AuditEvent, RulesNow};
+use toolbay_policy::{PathAccess, WriteGrant, Zone, Zones};
 use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 
 /// Where the kernel shows itself as files. With `/` for a root, these would hold
@@ -24,9 +24,9 @@ pub(crate) enum Wish {
 /// every link resolved.
 pub(crate) struct Fence {
     roots: Arc<[PathBuf]>,
-    zones: Vec<PathBuf>,
-    extra_reads: Vec<PathBuf>,
-    rules: Arc<PathRules>,
+    zones: Zones,
+    extra_reads: Zones,
+    rules: RulesNow,
     reporter: Option<Reporter>,
 }
 
@@ -42,31 +42,31 @@ impl Fence {
     pub(crate) fn closed() -> Self {
         Self {
             roots: Arc::new([]),
-            zones: Vec::new(),
-            extra_reads: Vec::new(),
-            rules: Arc::new(PathRules::default()),
+            zones: Zones::default(),
+            extra_reads: Zones::default(),
+            rules: RulesNow::default(),
             reporter: None,
         }
     }
 
     /// Reading inside the roots, as far as the rules allow.
-    pub(crate) fn reading(roots: Arc<[PathBuf]>, rules: Arc<PathRules>) -> Self {
+    pub(crate) fn reading(roots: Arc<[PathBuf]>, rules: RulesNow) -> Self {
         Self {
             roots,
-            zones: Vec::new(),
-            extra_reads: Vec::new(),
+            zones: Zones::default(),
+            extra_reads: Zones::default(),
             rules,
             reporter: None,
         }
     }
 
-    pub(crate) fn with_zones(mut self, zones: Vec<PathBuf>) -> Self {
+    pub(crate) fn with_zones(mut self, zones: Zones) -> Self {
         self.zones = zones;
         self
     }
 
-    pub(crate) fn with_extra_reads(mut self, paths: &[PathBuf]) -> Self {
-        self.extra_reads = paths.to_vec();
+    pub(crate) fn with_extra_reads(mut self, zones: Zones) -> Self {
+        self.extra_reads = zones;
         self
     }
 
@@ -88,12 +88,12 @@ impl Fence {
     /// paths outside them.
     pub(crate) fn preopens(&self) -> Vec<PathBuf> {
         let mut all: Vec<PathBuf> = self.roots.to_vec();
-        let outside = self.zones.iter().map(|zone| nearest_existing(zone)).chain(
-            self.extra_reads
-                .iter()
-                .map(|path| nearest_existing(path.parent().unwrap_or(path))),
-        );
-        for folder in outside {
+        // A handle of a folder is no grant: what is opened through it is checked by itself.
+        let named = self.zones.iter().chain(self.extra_reads.iter());
+        for folder in named.map(|zone| match zone {
+            Zone::File(file) => nearest_existing(file.parent().unwrap_or(file)),
+            Zone::Folder(folder) => nearest_existing(folder),
+        }) {
             if !all.iter().any(|known| folder.starts_with(known)) {
                 all.push(folder);
             }
@@ -113,10 +113,9 @@ impl Fence {
         &self.roots
     }
 
-    /// Whether no rule names a path, so that what lies inside a root may be read
-    /// without another look.
+    /// Whether some rule names a path, so that what lies inside a root needs another look.
     pub(crate) fn has_rules(&self) -> bool {
-        !self.rules.is_empty()
+        !self.rules.get().is_empty()
     }
 
     /// Whether the call may not write anywhere.
@@ -153,32 +152,36 @@ impl Fence {
             Wish::Read => PathAccess::Read,
             Wish::Write | Wish::MakeFolder => PathAccess::Write,
         };
-        if let Some(rule) = self.rules.forbids(path, access) {
+        if let Some(rule) = self.rules.get().forbids(path, access) {
             return Some((ErrorCode::Access, format!("it is closed by `{rule}`")));
         }
-        let under = |folders: &[PathBuf]| folders.iter().any(|folder| path.starts_with(folder));
-        let writable = under(&self.zones);
         match wish {
             Wish::Read => {
-                let readable = writable
-                    || under(&self.roots)
-                    || self.extra_reads.iter().any(|extra| path == extra);
-                (!readable).then(|| (ErrorCode::Access, "it lies outside what was granted".into()))
+                let in_a_root = self.roots.iter().any(|root| path.starts_with(root));
+                let is_readable =
+                    in_a_root || self.zones.cover(path) || self.extra_reads.cover(path);
+                (!is_readable)
+                    .then(|| (ErrorCode::Access, "it lies outside what was granted".into()))
             }
-            Wish::Write if writable => None,
-            Wish::MakeFolder
-                if writable || self.zones.iter().any(|zone| zone.starts_with(path)) =>
-            {
-                None
-            }
+            Wish::MakeFolder if self.zones.lead_through(path) => None,
             Wish::Write | Wish::MakeFolder if self.is_read_only() => Some((
                 ErrorCode::ReadOnly,
                 "the call was granted reading alone".into(),
             )),
-            Wish::Write | Wish::MakeFolder => Some((
-                ErrorCode::Access,
-                "it lies outside the folders that the call may write in".into(),
-            )),
+            Wish::Write | Wish::MakeFolder => match self.zones.write(path) {
+                WriteGrant::Yes => None,
+                WriteGrant::Outside => Some((
+                    ErrorCode::Access,
+                    "the call was not permitted to write it".into(),
+                )),
+                WriteGrant::Protected(name) => Some((
+                    ErrorCode::Access,
+                    format!(
+                        "`{name}` is protected: a call changes it only if it names it itself and \
+                         that is permitted"
+                    ),
+                )),
+            },
         }
     }
 
@@ -207,16 +210,27 @@ fn nearest_existing(folder: &Path) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
+    use toolbay_policy::{Anchors, Closed, PathRules, Rule, Rules};
+
     use super::*;
+
+    fn fence(root: &str, zones: Vec<Zone>) -> Fence {
+        Fence::reading(Arc::from([PathBuf::from(root)]), RulesNow::default())
+            .with_zones(Zones::new(zones))
+    }
 
     #[test]
     fn wishes_are_granted_by_where_a_path_lies() {
-        let fence = Fence::reading(
-            Arc::from([PathBuf::from("/p")]),
-            Arc::new(PathRules::default()),
-        )
-        .with_zones(vec!["/p/src/new".into()])
-        .with_extra_reads(&["/etc/hosts".into()]);
+        let zones = vec![
+            Zone::Folder("/p/src/new".into()),
+            Zone::File("/p/a/b/named".into()),
+            Zone::File("/p/.envrc".into()),
+        ];
+        let extra = vec![
+            Zone::File("/etc/hosts".into()),
+            Zone::Folder("/opt/x".into()),
+        ];
+        let fence = fence("/p", zones).with_extra_reads(Zones::new(extra));
         for (path, wish, wanted) in [
             ("/p/a", Wish::Read, true),
             ("/p", Wish::Read, true),
@@ -225,12 +239,24 @@ mod tests {
             ("/etc/hosts", Wish::Read, true),
             ("/etc/passwd", Wish::Read, false),
             ("/etc", Wish::Read, false),
+            ("/opt/x/deep", Wish::Read, true),
+            ("/opt/xy", Wish::Read, false),
+            ("/opt/x/deep", Wish::Write, false),
             ("/p/a", Wish::Write, false),
             ("/p/src/new/a", Wish::Write, true),
+            ("/p/src/new/.git/config", Wish::Write, false),
+            ("/p/src/new/.git", Wish::MakeFolder, false),
+            ("/p/src/new/deep", Wish::MakeFolder, true),
+            ("/p/src/new", Wish::Write, false),
             ("/p/src/newer", Wish::Write, false),
             ("/p/src", Wish::MakeFolder, true),
+            ("/p/a/b", Wish::MakeFolder, true),
+            ("/p/a/b/named", Wish::Write, true),
+            ("/p/a/b/beside", Wish::Write, false),
+            ("/p/a/b/beside", Wish::MakeFolder, false),
             ("/p/other", Wish::MakeFolder, false),
             ("/p/src", Wish::Write, false),
+            ("/p/.envrc", Wish::Write, true),
         ] {
             assert_eq!(
                 fence.check(Path::new(path), wish, "test").is_ok(),
@@ -242,11 +268,7 @@ mod tests {
 
     #[test]
     fn the_kernels_own_files_are_closed_even_inside_a_root() {
-        let fence = Fence::reading(
-            Arc::from([PathBuf::from("/")]),
-            Arc::new(PathRules::default()),
-        )
-        .with_zones(vec!["/".into()]);
+        let fence = fence("/", vec![Zone::Folder("/".into())]);
         for path in ["/proc/self/mem", "/sys/kernel/x", "/dev/sda", "/proc"] {
             assert!(!fence.may_read(Path::new(path)), "{path}");
             assert!(
@@ -259,13 +281,31 @@ mod tests {
 
     #[test]
     fn a_read_only_call_is_told_so() {
-        let fence = Fence::reading(
-            Arc::from([PathBuf::from("/p")]),
-            Arc::new(PathRules::default()),
-        );
+        let fence = fence("/p", Vec::new());
         assert_eq!(
             fence.check(Path::new("/p/a"), Wish::Write, "test"),
             Err(ErrorCode::ReadOnly)
         );
+    }
+
+    #[test]
+    fn a_rule_that_comes_while_the_call_runs_holds_from_then_on() {
+        let now = Arc::new(std::sync::Mutex::new(Arc::new(PathRules::default())));
+        let look = now.clone();
+        let rules = RulesNow::looking(move || look.lock().unwrap().clone());
+        let fence = Fence::reading(Arc::from([PathBuf::from("/p")]), rules);
+        assert!(fence.may_read(Path::new("/p/.env")));
+        let anchors = Anchors {
+            home: None,
+            cwd: "/p".into(),
+            settings: "/p".into(),
+        };
+        let deny = vec![Rule::parse("Read(.env)", &anchors).unwrap()];
+        let later = PathRules::of(&Rules {
+            deny,
+            ..Rules::default()
+        });
+        *now.lock().unwrap() = Arc::new(later.and_closed(&Closed::default()));
+        assert!(!fence.may_read(Path::new("/p/.env")));
     }
 }

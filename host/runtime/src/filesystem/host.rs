@@ -19,6 +19,7 @@ use super::change;
 use super::descriptor::{Descriptor, OpenFile, OpenFolder};
 use super::fence::Wish;
 use super::open::{open_at, preopen};
+use super::real::path_of;
 use super::stat::{
     file_type, metadata_at, metadata_hash, metadata_hash_at, real_path, stat, time_spec,
 };
@@ -205,10 +206,10 @@ impl types::HostDescriptor for FilesystemView<'_> {
         modified: NewTimestamp,
     ) -> FsResult<()> {
         let path = match self.get(&handle)? {
-            Descriptor::File(file) => &file.path,
-            Descriptor::Folder(folder) => &folder.path,
+            Descriptor::File(file) => path_of(&*file.file)?,
+            Descriptor::Folder(folder) => path_of(&*folder.dir)?,
         };
-        self.fence.check(path, Wish::Write, "set-times")?;
+        self.fence.check(&path, Wish::Write, "set-times")?;
         let file = match self.get(&handle)? {
             Descriptor::File(file) => file.file.try_clone()?,
             // The folder's own handle only marks a place; times need an open one.
@@ -242,8 +243,9 @@ impl types::HostDescriptor for FilesystemView<'_> {
 
     async fn read_directory(&mut self, handle: Handle) -> FsResult<Entries> {
         let folder = self.folder(&handle)?;
-        self.fence
-            .check(&folder.path, Wish::Read, "read-directory")?;
+        // Where it lies now: somebody may have moved it since it was opened.
+        let path = path_of(&*folder.dir)?;
+        self.fence.check(&path, Wish::Read, "read-directory")?;
         let entries = list(&folder.dir)?;
         let ours = self.keep(Listing {
             entries: entries.into_iter(),

@@ -26,9 +26,6 @@ pub(super) fn check_folder(
     new: &Path,
 ) -> Result<(), FsError> {
     let moves = old.parent() != new.parent();
-    if !moves && !fence.has_rules() {
-        return Ok(());
-    }
     let mut left = MOST_CHECKED;
     // A list instead of recursion: how deep folders lie is the guest's choice.
     let mut open = vec![PathBuf::from(".")];

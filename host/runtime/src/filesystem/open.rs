@@ -138,7 +138,6 @@ fn admit(
     }
     Ok(Descriptor::File(OpenFile {
         file: Arc::new(file),
-        path,
         length: metadata.len(),
         read,
         write,

@@ -16,6 +16,7 @@ use super::change::parent_of;
 use super::descriptor::OpenFolder;
 use super::fence::{Fence, Wish};
 use super::links::past_links;
+use super::real::path_of;
 
 pub(super) fn file_type(kind: cap_std::fs::FileType) -> DescriptorType {
     use cap_std::fs::FileTypeExt;
@@ -131,16 +132,18 @@ pub(super) fn metadata_at(
 
 /// Where a path below a folder really leads.
 pub(super) fn real_path(folder: &OpenFolder, path: &str, follow: bool) -> Result<PathBuf, FsError> {
+    // Asked anew: somebody may have moved the folder since it was opened.
+    let base = path_of(&*folder.dir)?;
     if matches!(path, "" | ".") {
-        return Ok(folder.path.clone());
+        return Ok(base);
     }
     if follow {
-        Ok(folder.path.join(folder.dir.canonicalize(path)?))
+        Ok(base.join(folder.dir.canonicalize(path)?))
     } else {
         match parent_of(folder, path) {
             Ok((parent, name)) => Ok(parent.path.join(name)),
             // `..` at the end: the folder it names is inside, or cap-std refuses.
-            Err(_) => Ok(folder.path.join(folder.dir.canonicalize(path)?)),
+            Err(_) => Ok(base.join(folder.dir.canonicalize(path)?)),
         }
     }
 }

@@ -5,19 +5,19 @@ use std::time::Duration;
 
 use tokio::sync::SemaphorePermit;
 use toolbay_contract::{CallEnvironment, Failure, KillReason, KillSwitch, Phase};
-use toolbay_policy::Outside;
 use wasmtime::component::{ResourceTable, ResourceTableError};
 use wasmtime::{Store, Trap};
 use wasmtime_wasi::{HostMonotonicClock, HostWallClock, I32Exit, WasiCtx, WasiCtxBuilder};
 
 use crate::bindings::toolbay::tool::types;
 use crate::capability::FROZEN_NOW_MS;
+use crate::clock::CallClock;
 use crate::filesystem::Fence;
 use crate::limits::{Limits, Meter};
 use crate::load::Linked;
 use crate::log::{Log, Print};
 use crate::runtime::Inner;
-use crate::state::{Grade, Spent, State};
+use crate::state::{Grade, Grant, Spent, State};
 use crate::supervise::{End, supervise};
 use crate::ticker::Awake;
 
@@ -36,7 +36,7 @@ pub(super) struct Purpose {
     pub(super) limits: Limits,
     pub(super) fence: Fence,
     pub(super) environment: Option<CallEnvironment>,
-    pub(super) outside: Outside,
+    pub(super) grant: Grant,
     pub(super) kill: KillSwitch,
     /// The plugin's own switch, which falls with the runtime's.
     pub(super) plugin_kill: KillSwitch,
@@ -87,7 +87,8 @@ impl<'a> Seat<'a> {
             limits: purpose.limits,
             progress: Spent::default(),
             logged: Spent::default(),
-            outside: purpose.outside,
+            grant: purpose.grant,
+            clock: CallClock::start(),
             script_folder: None,
             environment: purpose.environment,
         };
@@ -106,6 +107,10 @@ impl<'a> Seat<'a> {
             _awake: awake,
             _slot: slot,
         })
+    }
+
+    pub(super) fn clock(&self) -> Arc<CallClock> {
+        self.store.data().clock.clone()
     }
 
     /// What went wrong, in words: a limit that was hit explains the trap after it,
@@ -246,7 +251,7 @@ pub(super) async fn ask_info(
         limits,
         fence: Fence::closed(),
         environment: None,
-        outside: Outside::Nothing,
+        grant: Grant::default(),
         kill: kill.below(),
         plugin_kill: kill.clone(),
     };
@@ -258,7 +263,13 @@ pub(super) async fn ask_info(
         let tool = linked.tool.load(&mut *store, &instance)?;
         tool.call_info(&mut *store).await
     };
-    let end = supervise(work, limits.inspect_time(), &call, kill).await;
+    let end = supervise(
+        work,
+        (&CallClock::start(), limits.inspect_time()),
+        &call,
+        kill,
+    )
+    .await;
     seat.finish(Phase::Info, end)
 }
 

@@ -13,9 +13,10 @@ use toolbay_policy::Claims;
 use super::instance::{Purpose, Seat};
 use super::{Loaded, Plugin};
 use crate::bindings::exports::toolbay::tool::prompt::Setting;
+use crate::clock::CallClock;
 use crate::convert;
 use crate::filesystem::Fence;
-use crate::state::Grade;
+use crate::state::{Grade, Grant};
 use crate::supervise::supervise;
 
 /// Puts one question. A macro and no function, because every interface has a type of
@@ -33,7 +34,7 @@ macro_rules! ask {
             $question.await
         };
         let limit = $plugin.limits.inspect_time();
-        let end = supervise(work, limit, &call, &$plugin.kill).await;
+        let end = supervise(work, (&CallClock::start(), limit), &call, &$plugin.kill).await;
         seat.finish($phase, end)?
     }};
 }
@@ -76,7 +77,7 @@ impl Plugin {
             limits: self.limits,
             fence,
             environment: environment.cloned(),
-            outside: toolbay_policy::Outside::Nothing,
+            grant: Grant::default(),
             kill: match environment {
                 Some(environment) => environment.kill.below(),
                 None => KillSwitch::new(),
@@ -110,7 +111,8 @@ impl Plugin {
                 destructive,
             })
         };
-        let end = supervise(work, self.limits.inspect_time(), &call, &self.kill).await;
+        let limit = self.limits.inspect_time();
+        let end = supervise(work, (&CallClock::start(), limit), &call, &self.kill).await;
         seat.finish(Phase::IsReadOnly, end)
     }
 
@@ -163,12 +165,12 @@ impl Plugin {
             let answer = guest.call_validate_input(&mut *store, input).await?;
             Ok((guest, answer))
         };
-        let end = supervise(work, limit, &call, &self.kill).await;
+        let end = supervise(work, (&CallClock::start(), limit), &call, &self.kill).await;
         let (guest, answer) = seat.finish(Phase::ValidateInput, end).map_err(broken)?;
         answer.map_err(convert::rejection)?;
 
         let asking = guest.call_check_permissions(&mut seat.store, input);
-        let end = supervise(asking, limit, &call, &self.kill).await;
+        let end = supervise(asking, (&CallClock::start(), limit), &call, &self.kill).await;
         Ok(match seat.finish(Phase::CheckPermissions, end) {
             Ok(verdict) => convert::review(verdict),
             Err(failure) => Review {

@@ -14,7 +14,7 @@ use crate::convert;
 use crate::filesystem::Fence;
 use crate::json;
 use crate::limits::Limits;
-use crate::state::Grade;
+use crate::state::{Grade, Grant};
 use crate::supervise::supervise;
 
 impl Plugin {
@@ -24,7 +24,7 @@ impl Plugin {
         let call_id = permit.call_id().clone();
         let kill = environment.kill.below();
         let fence = Fence::reading(environment.roots.clone(), environment.path_rules.clone())
-            .with_extra_reads(permit.extra_reads())
+            .with_extra_reads(permit.extra_reads().clone())
             .reporting(
                 environment.audit.clone(),
                 self.name.clone(),
@@ -41,20 +41,25 @@ impl Plugin {
             limits: self.limits,
             fence,
             environment: Some(environment),
-            outside: permit.outside().clone(),
+            grant: Grant {
+                access: permit.access().clone(),
+                scripts: permit.scripts().to_vec(),
+                outside: permit.outside().clone(),
+            },
             kill: kill.clone(),
             plugin_kill: self.kill.clone(),
         };
         let mut seat = Seat::take(&self.runtime.inner, purpose).await?;
         let linked = &loaded.linked;
         let input = permit.input().to_string();
+        let clock = seat.clock();
         let store = &mut seat.store;
         let work = async {
             let instance = linked.pre.instantiate_async(&mut *store).await?;
             let tool = linked.tool.load(&mut *store, &instance)?;
             tool.call_call(&mut *store, &input).await
         };
-        let end = supervise(work, self.limits.call_time(), &kill, &self.kill).await;
+        let end = supervise(work, (&clock, self.limits.call_time()), &kill, &self.kill).await;
         let answer = seat.finish(Phase::Call, end)?;
         let log = seat.store.data().log.take();
         if !log.is_empty() {

@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 use toolbay_contract::{AskUser, BoxFuture, HostFailure, PowerFuture, Question};
 use toolbay_dispatch::{Answer, Approver, PermissionQuestion, RuleScope};
 use toolbay_mcp::client::{Sampler, Sampling};
-use toolbay_policy::Access;
+use toolbay_policy::{Access, Zone};
 
 use super::input::Behavior;
 use super::output::Output;
@@ -253,7 +253,16 @@ fn request(id: &str, question: &PermissionQuestion) -> Value {
     let input: Value = serde_json::from_str(&question.input).unwrap_or_default();
     let access = match &question.access {
         Access::ReadOnly => json!({"kind": "read_only"}),
-        Access::ReadWrite { zones } => json!({"kind": "read_write", "folders": zones}),
+        Access::ReadWrite { zones } => {
+            let (mut files, mut folders) = (Vec::new(), Vec::new());
+            for zone in zones.iter() {
+                match zone {
+                    Zone::File(path) => files.push(path),
+                    Zone::Folder(path) => folders.push(path),
+                }
+            }
+            json!({"kind": "read_write", "files": files, "folders": folders})
+        }
     };
     let scopes: Vec<&str> = question.scopes.iter().map(|scope| scope.word()).collect();
     let commands: Vec<Value> = question

@@ -218,6 +218,7 @@ pub(super) fn environment(kill: &KillSwitch) -> (CallEnvironment, Told) {
         roots: Arc::new([]),
         working_directory: "/project".into(),
         path_rules: Default::default(),
+        nested: None,
         session: Arc::new(Session::new(1)),
         powers: Powers::default(),
         audit: Arc::new(Discard),
