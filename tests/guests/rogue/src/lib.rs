@@ -76,7 +76,7 @@ impl Tool for Rogue {
         r#"{"type":"object","properties":{"act":{"type":"string"}},"required":["act"],"additionalProperties":true}"#,
     )
     .on_interrupt(OnInterrupt::Cancel)
-    // For the host alone: the folder of what is named there becomes the zone.
+    // For the host alone: what is named there becomes the zone.
     .subjects(&[(SubjectKind::Path, "/subject")]);
 
     fn is_read_only(input: &Input) -> bool {
