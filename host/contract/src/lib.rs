@@ -8,6 +8,7 @@
 
 mod audit;
 mod failure;
+mod grants;
 mod info;
 mod kill;
 mod nested;
@@ -20,6 +21,7 @@ mod view;
 
 pub use audit::{About, Audit, AuditEvent, Called, Decided, Discard};
 pub use failure::{Failure, Phase};
+pub use grants::{AllGranted, CapabilityRequest, GrantTable, Grants};
 pub use info::{
     ContractVersion, InfoError, Keep, OnError, OnInterrupt, ResultLimit, SubjectAt, ToolInfo,
 };

@@ -9,6 +9,7 @@ use toolbay_policy::{Claims, Permit, Reach, Trust};
 
 use crate::audit::Audit;
 use crate::failure::Failure;
+use crate::grants::CapabilityRequest;
 use crate::info::ToolInfo;
 use crate::kill::KillSwitch;
 use crate::nested::NestedDecisions;
@@ -134,8 +135,14 @@ pub trait Tool: Send + Sync {
     fn limits(&self) -> Vec<(String, u64)> {
         Vec::new()
     }
-    /// What the tool could use at most.
+    /// What the tool can use: what its component imports, requests and was granted.
     fn reach(&self) -> BoxFuture<'_, Result<Reach, Failure>>;
+    /// What the tool's component requests and does not have: somebody must grant it first.
+    fn ungranted(&self) -> BoxFuture<'_, Result<Vec<CapabilityRequest>, Failure>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+    /// Grants what it requests as long as the session.
+    fn grant_requests(&self) {}
     /// The claims about this input; strict when the tool does not answer.
     fn claims<'a>(&'a self, input: &'a Arc<str>) -> BoxFuture<'a, Result<Claims, Failure>>;
     /// Whether the tool makes sense here at all. One that breaks over the question

@@ -9,6 +9,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 mod behavior;
+mod capability;
 mod chain;
 mod check_line;
 mod claims;
@@ -37,6 +38,7 @@ mod verb;
 mod zones;
 
 pub use behavior::Behavior;
+pub use capability::Capability;
 pub use chain::Stage;
 pub use check_line::{CheckAnswer, CheckError, CheckLine, Checker, KnownTool, RuleTexts};
 pub use claims::{Claims, HookWord, Opinion, Reach, Subject, SubjectKind, Trust};

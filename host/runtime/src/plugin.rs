@@ -7,8 +7,11 @@ mod tool;
 use std::sync::Arc;
 
 use tokio::sync::OnceCell;
-use toolbay_contract::{Failure, InfoError, KillReason, KillSwitch, Origin, Phase, ToolInfo};
-use toolbay_policy::{Reach, Trust};
+use toolbay_contract::{
+    AllGranted, CapabilityRequest, Failure, GrantTable, Grants, InfoError, KillReason, KillSwitch,
+    Origin, Phase, ToolInfo,
+};
+use toolbay_policy::{Capability, Reach, Trust};
 
 use crate::convert;
 use crate::limits::Limits;
@@ -29,6 +32,7 @@ pub struct Plugin {
     info: ToolInfo,
     name: Arc<str>,
     manifest: Option<Manifest>,
+    grants: Arc<dyn Grants>,
     loaded: Arc<OnceCell<Loaded>>,
 }
 
@@ -111,6 +115,10 @@ impl Plugin {
             kill: runtime.inner.kill.below(),
             info,
             manifest,
+            grants: match trust {
+                Trust::BuiltIn => Arc::new(AllGranted),
+                Trust::ThirdParty => Arc::new(GrantTable::default()),
+            },
             loaded: Arc::new(loaded),
         })
     }
@@ -119,6 +127,77 @@ impl Plugin {
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = lowered(limits, self.manifest.as_ref());
         self
+    }
+
+    /// Who knows what it was granted. Without this a component that the host does not vouch for
+    /// has nothing.
+    pub fn with_grants(mut self, grants: Arc<dyn Grants>) -> Self {
+        self.grants = grants;
+        self
+    }
+
+    /// What it requests: what its manifest says, or, if it has none, whatever it imports.
+    fn requested(&self) -> Reach {
+        match &self.manifest {
+            Some(manifest) => manifest.requested(),
+            None => Reach::ALL,
+        }
+    }
+
+    /// What it can use: what it imports, requests and was granted. Built-ins come granted.
+    fn power(&self, loaded: &Loaded) -> Reach {
+        let imported = &loaded.linked.reach;
+        match self.trust {
+            Trust::BuiltIn => *imported,
+            Trust::ThirdParty => imported
+                .and(&self.requested())
+                .and(&self.grants.granted(&loaded.digest, &self.name)),
+        }
+    }
+
+    /// What it requests, imports and does not have.
+    fn missing(&self, loaded: &Loaded) -> Vec<CapabilityRequest> {
+        let Some(manifest) = self
+            .manifest
+            .as_ref()
+            .filter(|_| self.trust == Trust::ThirdParty)
+        else {
+            return Vec::new();
+        };
+        let granted = self.grants.granted(&loaded.digest, &self.name);
+        let wanted = loaded.linked.reach.iter();
+        manifest.requests_for(wanted.filter(|one| !granted.has(*one)).collect())
+    }
+
+    /// What a user can do about capabilities that a call wanted in vain.
+    fn what_helps(&self, loaded: &Loaded, missed: &[Capability]) -> String {
+        let requested = self.requested();
+        let (ungranted, unrequested): (Vec<Capability>, Vec<Capability>) =
+            missed.iter().partition(|one| requested.has(**one));
+        let words = |all: &[Capability]| {
+            let words: Vec<&str> = all.iter().map(|one| one.word()).collect();
+            words.join(",")
+        };
+        let mut sentences = Vec::new();
+        if !ungranted.is_empty() {
+            let words = words(&ungranted);
+            sentences.push(format!(
+                "{name} was not granted `{words}`: `--grant {name}={words}` grants it for one run, \
+                 `\"grants\": {{\"{}\": [\"{}\"]}}` in your settings from now on",
+                loaded.digest,
+                words.replace(',', "\", \""),
+                name = self.name,
+            ));
+        }
+        if !unrequested.is_empty() {
+            sentences.push(format!(
+                "{} does not request `{}` in its manifest, so that nothing can grant it; its \
+                 author has to request it",
+                self.name,
+                words(&unrequested)
+            ));
+        }
+        sentences.join(". ")
     }
 
     /// Ends all its running calls, and lets none begin.

@@ -9,6 +9,7 @@ use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use crate::clock::CallClock;
 use crate::filesystem::{Fence, FilesystemView};
+use crate::gate::{CapabilityGate, capability_of};
 use crate::limits::{Limits, Meter};
 use crate::log::Log;
 
@@ -28,7 +29,11 @@ pub(crate) struct State {
     pub(crate) wasi: WasiCtx,
     pub(crate) table: ResourceTable,
     pub(crate) meter: Meter,
+    /// Where the call may read and write.
     pub(crate) fence: Arc<Fence>,
+    /// The same for what the component opens itself; closed if it was not granted files.
+    pub(crate) files: Arc<Fence>,
+    pub(crate) gate: Arc<CapabilityGate>,
     pub(crate) log: Arc<Log>,
     pub(crate) grade: Grade,
     pub(crate) plugin: Arc<str>,
@@ -106,6 +111,10 @@ impl State {
         if self.kill.is_thrown() {
             return Err(HostFailure::Cancelled);
         }
+        if let Some(capability) = capability_of(power).filter(|one| !self.gate.lends(*one)) {
+            let why = format!("the component was not granted `{capability}`");
+            return Err(self.refuse(power, why));
+        }
         match (self.grade, &self.environment) {
             (Grade::ActReadOnly | Grade::Act, Some(environment)) => Ok(environment),
             (Grade::Inspect | Grade::ActReadOnly | Grade::Act, _) => {
@@ -127,7 +136,7 @@ impl State {
 
     pub(crate) fn filesystem(&mut self) -> FilesystemView<'_> {
         FilesystemView {
-            fence: &self.fence,
+            fence: &self.files,
             table: &mut self.table,
         }
     }

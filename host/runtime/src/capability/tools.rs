@@ -109,6 +109,8 @@ mod tests {
             table: ResourceTable::new(),
             meter: Meter::new(Limits::default()),
             fence: Arc::new(Fence::closed()),
+            files: Arc::new(Fence::closed()),
+            gate: crate::gate::CapabilityGate::new(toolbay_policy::Reach::ALL),
             log: Log::new(0),
             grade,
             plugin: "T".into(),

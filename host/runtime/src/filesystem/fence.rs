@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use toolbay_contract::{Audit, AuditEvent, RulesNow};
-use toolbay_policy::{PathAccess, WriteGrant, Zone, Zones};
+use toolbay_policy::{Capability, PathAccess, WriteGrant, Zone, Zones};
 use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
+
+use crate::gate::CapabilityGate;
 
 /// Where the kernel shows itself as files. With `/` for a root, these would hold
 /// the host's own memory and environment.
@@ -28,9 +30,12 @@ pub(crate) struct Fence {
     extra_reads: Zones,
     rules: RulesNow,
     reporter: Option<Reporter>,
+    /// If given, the component was not granted files, and nothing is open.
+    ungranted: Option<Arc<CapabilityGate>>,
 }
 
 /// Where refusals are told, and in whose name.
+#[derive(Clone)]
 struct Reporter {
     audit: Arc<dyn Audit>,
     plugin: Arc<str>,
@@ -46,6 +51,7 @@ impl Fence {
             extra_reads: Zones::default(),
             rules: RulesNow::default(),
             reporter: None,
+            ungranted: None,
         }
     }
 
@@ -57,6 +63,18 @@ impl Fence {
             extra_reads: Zones::default(),
             rules,
             reporter: None,
+            ungranted: None,
+        }
+    }
+
+    /// The same for a component that was not granted files: it finds the folders and opens
+    /// nothing, and whoever runs it learns what it wanted.
+    pub(crate) fn closed_by(&self, gate: Arc<CapabilityGate>) -> Self {
+        Self {
+            roots: self.roots.clone(),
+            reporter: self.reporter.clone(),
+            ungranted: Some(gate),
+            ..Self::closed()
         }
     }
 
@@ -142,6 +160,11 @@ impl Fence {
     }
 
     fn refusal(&self, path: &Path, wish: Wish) -> Option<(ErrorCode, String)> {
+        if let Some(gate) = &self.ungranted {
+            gate.lends(Capability::Files);
+            let why = "the component was not granted `files`";
+            return Some((ErrorCode::Access, why.into()));
+        }
         if KERNEL_FOLDERS.iter().any(|folder| path.starts_with(folder)) {
             return Some((
                 ErrorCode::Access,

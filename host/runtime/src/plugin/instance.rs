@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio::sync::SemaphorePermit;
 use toolbay_contract::{CallEnvironment, Failure, KillReason, KillSwitch, Phase};
+use toolbay_policy::{Capability, Reach};
 use wasmtime::component::{ResourceTable, ResourceTableError};
 use wasmtime::{Store, Trap};
 use wasmtime_wasi::{HostMonotonicClock, HostWallClock, I32Exit, WasiCtx, WasiCtxBuilder};
@@ -13,6 +14,7 @@ use crate::bindings::toolbay::tool::types;
 use crate::capability::FROZEN_NOW_MS;
 use crate::clock::CallClock;
 use crate::filesystem::Fence;
+use crate::gate::CapabilityGate;
 use crate::limits::{Limits, Meter};
 use crate::load::Linked;
 use crate::log::{Log, Print};
@@ -35,6 +37,8 @@ pub(super) struct Purpose {
     pub(super) call_id: Arc<str>,
     pub(super) limits: Limits,
     pub(super) fence: Fence,
+    /// What the component was granted.
+    pub(super) power: Reach,
     pub(super) environment: Option<CallEnvironment>,
     pub(super) grant: Grant,
     pub(super) kill: KillSwitch,
@@ -74,11 +78,19 @@ impl<'a> Seat<'a> {
         let log = Log::new(purpose.limits.log_bytes);
         let mut table = ResourceTable::new();
         table.set_max_capacity(MAX_HANDLES);
+        let gate = CapabilityGate::new(purpose.power);
+        let fence = Arc::new(purpose.fence);
+        let files = match gate.has(Capability::Files) {
+            true => fence.clone(),
+            false => Arc::new(fence.closed_by(gate.clone())),
+        };
         let state = State {
             wasi: wasi(purpose.grade, &log),
             table,
             meter: Meter::new(purpose.limits),
-            fence: Arc::new(purpose.fence),
+            fence,
+            files,
+            gate,
             log,
             grade: purpose.grade,
             plugin: purpose.plugin.clone(),
@@ -250,6 +262,7 @@ pub(super) async fn ask_info(
         call_id: "info".into(),
         limits,
         fence: Fence::closed(),
+        power: Reach::default(),
         environment: None,
         grant: Grant::default(),
         kill: kill.below(),

@@ -24,7 +24,7 @@ use crate::supervise::supervise;
 macro_rules! ask {
     ($plugin:ident, $loaded:ident, $indices:ident, $phase:expr, $environment:expr,
      |$guest:ident, $store:ident| $question:expr) => {{
-        let purpose = $plugin.looking($environment);
+        let purpose = $plugin.looking($loaded, $environment);
         let call = purpose.kill.clone();
         let mut seat = Seat::take(&$plugin.runtime.inner, purpose).await?;
         let $store = &mut seat.store;
@@ -59,7 +59,7 @@ macro_rules! draw {
 
 impl Plugin {
     /// What a question is asked with: no files unless it may look at them.
-    fn looking(&self, environment: Option<&CallEnvironment>) -> Purpose {
+    fn looking(&self, loaded: &Loaded, environment: Option<&CallEnvironment>) -> Purpose {
         let fence = match environment {
             Some(environment) => {
                 Fence::reading(environment.roots.clone(), environment.path_rules.clone()).reporting(
@@ -76,6 +76,7 @@ impl Plugin {
             call_id: "inspect".into(),
             limits: self.limits,
             fence,
+            power: self.power(loaded),
             environment: environment.cloned(),
             grant: Grant::default(),
             kill: match environment {
@@ -88,7 +89,7 @@ impl Plugin {
 
     async fn ask_claims(&self, loaded: &Loaded, input: &str) -> Result<Claims, Failure> {
         let input = &input.to_owned();
-        let purpose = self.looking(None);
+        let purpose = self.looking(loaded, None);
         let call = purpose.kill.clone();
         let mut seat = Seat::take(&self.runtime.inner, purpose).await?;
         let linked = &loaded.linked;
@@ -152,7 +153,7 @@ impl Plugin {
             return Ok(Review::SILENT);
         };
         let input = &input.to_owned();
-        let purpose = self.looking(Some(environment));
+        let purpose = self.looking(loaded, Some(environment));
         let call = purpose.kill.clone();
         let limit = self.limits.inspect_time();
         let taking = Seat::take(&self.runtime.inner, purpose);

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use toolbay_contract::{
-    Audit, AuditEvent, BoxFuture, CallEnvironment, Failure, Origin, Outcome, Phase, Rejection,
-    Review, Tool, ToolInfo, Verdict, View,
+    Audit, AuditEvent, BoxFuture, CallEnvironment, CapabilityRequest, Content, Failure, Origin,
+    Outcome, Phase, Rejection, Review, Tool, ToolInfo, Verdict, View,
 };
 use toolbay_policy::{Access, Claims, Permit, Reach, Trust};
 
@@ -40,6 +40,7 @@ impl Plugin {
             call_id,
             limits: self.limits,
             fence,
+            power: self.power(loaded),
             environment: Some(environment),
             grant: Grant {
                 access: permit.access().clone(),
@@ -65,7 +66,19 @@ impl Plugin {
         if !log.is_empty() {
             tracing::debug!(target: "toolbay::guest", plugin = %self.name, log);
         }
-        let outcome = convert::outcome(answer.map_err(|error| convert::failure(error, &kill))?);
+        let missed = seat.store.data().gate.missed();
+        let answer = answer.map_err(|error| convert::failure(error, &kill));
+        let mut outcome =
+            answer
+                .map(convert::outcome)
+                .map_err(|failure| match missed.is_empty() {
+                    true => failure,
+                    false => explained(failure, &self.what_helps(loaded, &missed)),
+                })?;
+        if outcome.failed && !missed.is_empty() {
+            let help = self.what_helps(loaded, &missed);
+            outcome.content.push(Content::Text(help));
+        }
         self.check(&outcome).map_err(|reason| Failure::Broke {
             plugin: self.name.to_string(),
             phase: Phase::Call,
@@ -88,6 +101,28 @@ impl Plugin {
                 .map_err(|error| format!("its structured result is not JSON: {error}")),
             None => Ok(()),
         }
+    }
+}
+
+/// A failure with what a user can do about it.
+fn explained(failure: Failure, help: &str) -> Failure {
+    match failure {
+        Failure::Tool {
+            message,
+            code,
+            retryable,
+        } => Failure::Tool {
+            message: format!("{message}. {help}"),
+            code,
+            retryable,
+        },
+        Failure::Denied(message) => Failure::Denied(format!("{message}. {help}")),
+        failure @ (Failure::InvalidInput(_)
+        | Failure::Killed(_)
+        | Failure::TimedOut
+        | Failure::Broke { .. }
+        | Failure::BadComponent { .. }
+        | Failure::Host(_)) => failure,
     }
 }
 
@@ -143,7 +178,18 @@ impl Tool for Plugin {
     }
 
     fn reach(&self) -> BoxFuture<'_, Result<Reach, Failure>> {
-        Box::pin(async { Ok(self.loaded().await?.linked.reach) })
+        Box::pin(async { Ok(self.power(self.loaded().await?)) })
+    }
+
+    fn ungranted(&self) -> BoxFuture<'_, Result<Vec<CapabilityRequest>, Failure>> {
+        Box::pin(async { Ok(self.missing(self.loaded().await?)) })
+    }
+
+    fn grant_requests(&self) {
+        // Whoever asked has loaded it: what is not known yet was not asked about.
+        if let Some(loaded) = self.loaded.get() {
+            self.grants.grant(&loaded.digest, self.requested());
+        }
     }
 
     fn claims<'a>(&'a self, input: &'a Arc<str>) -> BoxFuture<'a, Result<Claims, Failure>> {
