@@ -113,7 +113,7 @@ fn denied_the_reason_reaches_the_result() {
     let result: Value = serde_json::from_str(line).unwrap();
     let text = result["content"].to_string();
     assert!(
-        text.contains("the person said no: use another \u{6587} name"),
+        text.contains("the user said no: use another \u{6587} name"),
         "{text}"
     );
     assert_eq!(written(&project), None);

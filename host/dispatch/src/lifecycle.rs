@@ -5,9 +5,11 @@
 //! that none can be left out. A failure anywhere is data: it becomes a result that
 //! says so, never an error.
 
+mod answered;
 mod call;
 mod input;
 mod lookup;
+mod losses;
 mod mapping;
 mod noted;
 mod permission;

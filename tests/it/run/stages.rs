@@ -282,7 +282,7 @@ fn permission_is_given_and_the_third_denial_in_a_row_says_so() {
         &last,
         ("permission", "denied"),
         &[
-            "Permission denied: the person said no. This was denied 3 times in a row; asking again will not help. \
+            "Permission denied: the user said no. This was denied 3 times in a row; asking again will not help. \
             Go another way, or ask the person what they would allow",
         ],
     );

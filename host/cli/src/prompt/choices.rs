@@ -72,8 +72,8 @@ fn no(reason: &str) -> Answer {
     let reason = one_line(reason);
     Answer::No {
         reason: match reason.is_empty() {
-            true => "the person said no".into(),
-            false => format!("the person said no: {reason}"),
+            true => "the user said no".into(),
+            false => format!("the user said no: {reason}"),
         },
     }
 }

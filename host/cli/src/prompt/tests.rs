@@ -274,17 +274,17 @@ fn a_line_means_one_thing() {
         (Whether, " YES \t", Next::Done(Answer::Yes)),
         (Whether, "", Next::Ask(Whether)),
         (Whether, "   ", Next::Ask(Whether)),
-        (Whether, "n", no("the person said no")),
-        (Whether, "No", no("the person said no")),
+        (Whether, "n", no("the user said no")),
+        (Whether, "No", no("the user said no")),
         (
             Whether,
             "n  use the Other one ",
-            no("the person said no: use the Other one"),
+            no("the user said no: use the Other one"),
         ),
         (
             Whether,
             "no\tnot\u{1b}[A here",
-            no("the person said no: not\u{fffd}[A here"),
+            no("the user said no: not\u{fffd}[A here"),
         ),
         (Whether, "a", Next::Ask(Where)),
         (Whether, "always", Next::Ask(Where)),
@@ -296,7 +296,7 @@ fn a_line_means_one_thing() {
         (Where, "p", always(RuleScope::Project)),
         (Where, "User", always(RuleScope::User)),
         (Where, "", Next::Ask(Whether)),
-        (Where, "n too wide", no("the person said no: too wide")),
+        (Where, "n too wide", no("the user said no: too wide")),
     ];
     for (asked, line, expected) in cases {
         assert_eq!(read(asked, line, &question, &saved()), expected, "{line:?}");

@@ -8,6 +8,8 @@ use toolbay_policy::{
     Claims, Decision, Opinion, Outside, Permit, Policy, Question, Request, Ruling, Stage as Step,
 };
 
+use super::answered::answered;
+use super::losses::Losses;
 use super::noted;
 use super::pre_hooks::Hooked;
 use super::traced::{self, By};
@@ -175,9 +177,9 @@ impl Hooked {
         }
         let asked = self.question(dispatch, &policy, &open).await;
         let by = dispatch.approver().who();
-        let reason = match dispatch.approver().ask(asked).await {
+        let reason = match answered(dispatch, &policy, &open.request, asked).await {
             Answer::Yes => "a person allowed it this once".to_owned(),
-            Answer::Always { rules, scope } => {
+            Answer::Always { rules, scope, .. } => {
                 if let Err(trouble) = dispatch.rulebook().allow(&rules, scope) {
                     dispatch.approver().tell(&trouble);
                 }
@@ -204,6 +206,7 @@ impl Hooked {
         open: &Open,
     ) -> PermissionQuestion {
         let rules = policy.offers(&open.request);
+        let losses = Losses::of(self.checked.claims, &self.subjects, &self.study);
         let winner = open.ruling.winner.as_ref();
         PermissionQuestion {
             tool: self.tool.info().name.clone(),
@@ -218,7 +221,7 @@ impl Hooked {
                 .cage_warning(&open.request)
                 .map(str::to_owned)
                 .into_iter()
-                .chain(self.study.warnings())
+                .chain(losses.warnings)
                 .collect(),
             scopes: match rules.is_empty() {
                 true => Vec::new(),
@@ -226,7 +229,7 @@ impl Hooked {
             },
             rules,
             more_rules: self.checked.review.suggested_rules.clone(),
-            destructive: self.checked.claims.destructive,
+            destructive: losses.destructive,
         }
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rmcp::model::{ElicitRequestParams, ElicitationAction, ElicitationSchema};
 use serde_json::{Value, json};
 use toolbay_contract::{AskUser, BoxFuture, HostFailure, LogLevel, PowerFuture, Question};
-use toolbay_dispatch::{Answer, Approver, PermissionQuestion, RuleScope};
+use toolbay_dispatch::{Answer, Approver, PermissionQuestion, RuleOrigin, RuleScope, visible_line};
 
 use super::routes::Routes;
 use crate::client::text::clean;
@@ -51,13 +51,14 @@ impl Elicit {
             (ElicitationAction::Accept, Some(SESSION)) if for_session => Answer::Always {
                 rules: question.rules.clone(),
                 scope: RuleScope::Session,
+                origin: RuleOrigin::Offered,
             },
             // Whatever else it may be is no yes.
             _ => {
                 let reason = content.get("reason").and_then(Value::as_str);
                 let reason = reason.filter(|reason| !reason.trim().is_empty());
                 Answer::No {
-                    reason: reason.unwrap_or("the person said no").to_owned(),
+                    reason: reason.unwrap_or("the user said no").to_owned(),
                 }
             }
         })
@@ -178,12 +179,13 @@ fn form(message: String, schema: Value) -> Result<ElicitRequestParams, String> {
     })
 }
 
-/// What the person reads. Tools and models write parts of it, so it is marked as theirs.
+/// What the user reads: the whole input, however long, because there is no second look at it.
+/// Tools and models write parts of it, so each part stays on its line and nothing in it is hidden.
 fn message(question: &PermissionQuestion, for_session: bool) -> String {
     let mut lines = vec![
         format!("{} wants to run, and {}.", question.tool, question.reason),
         format!("Input: {}", question.input),
-        format!("It would get: {}", question.grants()),
+        format!("It would get: {}", question.grants().join("; ")),
     ];
     lines.extend(
         question
@@ -197,6 +199,7 @@ fn message(question: &PermissionQuestion, for_session: bool) -> String {
             question.rules.join(", ")
         ));
     }
+    let lines: Vec<String> = lines.iter().map(|line| visible_line(line)).collect();
     lines.join("\n")
 }
 

@@ -1,0 +1,87 @@
+use super::*;
+
+fn question() -> PermissionQuestion {
+    PermissionQuestion {
+        tool: "Write".into(),
+        call_id: "c".into(),
+        input: "{}".into(),
+        reason: "it may change things".into(),
+        asked_by: None,
+        access: Access::ReadOnly,
+        view: View::Plain(String::new()),
+        commands: Vec::new(),
+        warnings: Vec::new(),
+        rules: vec!["Write(//p/a)".into(), "Write(//p/b)".into()],
+        more_rules: vec!["Write".into()],
+        scopes: vec![RuleScope::Session, RuleScope::Local],
+        destructive: None,
+    }
+}
+
+fn always(rules: &[&str], scope: RuleScope, origin: RuleOrigin) -> Answer {
+    Answer::Always {
+        rules: rules.iter().map(|rule| (*rule).to_owned()).collect(),
+        scope,
+        origin,
+    }
+}
+
+#[test]
+fn an_answer_stays_within_what_was_offered() {
+    use RuleOrigin::{Offered, Typed};
+    use RuleScope::{Local, Session, User};
+
+    let question = question();
+    for (answer, refused) in [
+        (Answer::Yes, None),
+        (
+            always(&["Write(//p/a)", "Write(//p/b)"], Session, Offered),
+            None,
+        ),
+        (always(&["Write(//p/b)"], Local, Offered), None),
+        (always(&["*"], Session, Offered), Some("`*`")),
+        // What the tool itself suggests was not checked by the host.
+        (always(&["Write"], Session, Offered), Some("`Write`")),
+        (
+            always(&["Write(//p/a)", "Bash"], Session, Offered),
+            Some("`Bash`"),
+        ),
+        (always(&["Write(//p/a)"], User, Offered), Some("`user`")),
+        (always(&["Write(//p/a)"], User, Typed), Some("`user`")),
+        (always(&[], Session, Offered), Some("names none")),
+        (always(&["Write"], Session, Typed), None),
+    ] {
+        match (question.check(&answer), refused) {
+            (Ok(()), None) => {}
+            (Err(why), Some(part)) if why.contains(part) => {}
+            (other, _) => panic!("{answer:?}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_yes_grants_what_the_sentences_say() {
+    let mut question = question();
+    assert_eq!(question.grants(), ["reading only"]);
+    question.access = Access::ReadWrite {
+        zones: vec!["/p".into(), "/q".into()],
+    };
+    assert_eq!(question.grants(), ["writing in /p", "writing in /q"]);
+    let all = GrantSummary {
+        writable: vec!["/p".into()],
+        readable: vec!["/etc/hosts".into()],
+        hosts: vec!["example.com".into()],
+        scripts: vec!["ls".into()],
+        uncaged: vec!["docker ps".into()],
+    };
+    assert_eq!(
+        all.sentences(),
+        [
+            "running this WITHOUT A CAGE: docker ps",
+            "writing in /p",
+            "network access to example.com",
+            "running this in a cage: ls",
+            "reading outside the project: /etc/hosts",
+        ]
+    );
+}
