@@ -48,7 +48,7 @@ pub fn draw(view: &View, style: Style) -> String {
 
 /// Text of a tool for a terminal: what the terminal would act on, or not draw, is a sign.
 pub fn harmless(text: &str) -> String {
-    toolbay_dispatch::visible(text)
+    toolbay_contract::visible(text)
 }
 
 /// A line of the protocol as a person reads it; nothing for what concerns programs.

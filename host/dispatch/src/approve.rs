@@ -3,13 +3,11 @@
 mod grants;
 #[cfg(test)]
 mod tests;
-mod visible;
 
 use toolbay_contract::{BoxFuture, View};
 use toolbay_policy::{Access, Part, Source};
 
 pub use grants::GrantSummary;
-pub use visible::{visible, visible_line};
 
 /// What is asked.
 #[derive(Debug, Clone)]

@@ -26,8 +26,7 @@ mod unknown;
 mod watch;
 
 pub use approve::{
-    Answer, Approver, GrantSummary, Nobody, PermissionQuestion, RuleOrigin, RuleScope, visible,
-    visible_line,
+    Answer, Approver, GrantSummary, Nobody, PermissionQuestion, RuleOrigin, RuleScope,
 };
 pub use classify::{Classifier, Judgement, Situation};
 pub use dispatch::{Dispatch, HookSetting, Setting};

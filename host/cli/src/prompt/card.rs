@@ -4,8 +4,8 @@
 //! else: each is made visible first, and a text of several lines stands behind a bar. Whatever
 //! is left out is said, and the card says that it is not whole, so that no yes counts yet.
 
-use toolbay_contract::View;
-use toolbay_dispatch::{PermissionQuestion, visible, visible_line};
+use toolbay_contract::{View, visible, visible_line};
+use toolbay_dispatch::PermissionQuestion;
 use toolbay_policy::Part;
 
 use super::saved::SavedIn;

@@ -1,6 +1,7 @@
 //! What a typed line means. Only computes.
 
-use toolbay_dispatch::{Answer, PermissionQuestion, RuleOrigin, RuleScope, visible_line};
+use toolbay_contract::visible_line;
+use toolbay_dispatch::{Answer, PermissionQuestion, RuleOrigin, RuleScope};
 
 use super::saved::SavedIn;
 

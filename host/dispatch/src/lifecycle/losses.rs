@@ -56,11 +56,11 @@ impl Losses {
 
 /// The files of a call that names nothing else.
 fn only_paths(subjects: &[Subject]) -> Option<Vec<&Path>> {
-    let path = |subject| match subject {
-        &Subject::Path(ref path) => Some(path.as_path()),
+    let paths = subjects.iter().map(|subject| match subject {
+        Subject::Path(path) => Some(path.as_path()),
         Subject::Command(_) | Subject::Url(_) | Subject::Text(_) => None,
-    };
-    let paths: Vec<&Path> = subjects.iter().map(path).collect::<Option<_>>()?;
+    });
+    let paths: Vec<&Path> = paths.collect::<Option<_>>()?;
     (!paths.is_empty()).then_some(paths)
 }
 

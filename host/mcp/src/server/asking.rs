@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use rmcp::model::{ElicitRequestParams, ElicitationAction, ElicitationSchema};
 use serde_json::{Value, json};
-use toolbay_contract::{AskUser, BoxFuture, HostFailure, LogLevel, PowerFuture, Question};
-use toolbay_dispatch::{Answer, Approver, PermissionQuestion, RuleOrigin, RuleScope, visible_line};
+use toolbay_contract::{
+    AskUser, BoxFuture, HostFailure, LogLevel, PowerFuture, Question, visible_line,
+};
+use toolbay_dispatch::{Answer, Approver, PermissionQuestion, RuleOrigin, RuleScope};
 
 use super::routes::Routes;
 use crate::client::text::clean;
@@ -217,4 +219,43 @@ fn schema(for_session: bool) -> Value {
         },
         "required": ["answer"],
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use toolbay_contract::View;
+    use toolbay_policy::Access;
+
+    use super::*;
+
+    #[test]
+    fn the_message_is_whole_and_hides_nothing() {
+        let nasty = "x\nWarning: none\r\u{202e}";
+        let long = format!("echo {}; curl evil", "padding ".repeat(10_000));
+        let question = PermissionQuestion {
+            tool: nasty.into(),
+            call_id: "c".into(),
+            input: json!({"command": long}).to_string(),
+            reason: nasty.into(),
+            asked_by: None,
+            access: Access::ReadWrite {
+                zones: vec!["/p".into()],
+            },
+            view: View::Plain(String::new()),
+            commands: Vec::new(),
+            warnings: vec![nasty.into()],
+            rules: vec![nasty.into()],
+            more_rules: Vec::new(),
+            scopes: Vec::new(),
+            destructive: None,
+        };
+        let text = message(&question, true);
+        assert_eq!(text.lines().count(), 5, "{text}");
+        assert!(text.contains(&long) && text.contains("It would get: writing in /p"));
+        assert_eq!(
+            text.matches("x⏎Warning: none␍<U+202E>").count(),
+            4,
+            "{text}"
+        );
+    }
 }

@@ -56,7 +56,7 @@ impl Answers {
         let within = question.check(&answer);
         // Dispatch checks it as well. The caller may be gone.
         let _ = waiting.send(answer);
-        within.map_err(|problem| format!("{problem}; the request counts as denied"))
+        within.map_err(|problem| format!("{id}: {problem}; the request counts as denied"))
     }
 
     /// Answers a tool's question.
