@@ -10,8 +10,8 @@ use toolbay_cli::audit::Events;
 use toolbay_cli::builtin::PLUGINS;
 use toolbay_cli::caged::{CageSetting, Caged, Helper, Sandbox, TaskTable};
 use toolbay_contract::{
-    AuditEvent, CallEnvironment, Failure, KillSwitch, Origin, Powers, Progress, RulesNow, Session,
-    Shell, Tasks, Tool, ToolUse,
+    AllGranted, AuditEvent, CallEnvironment, Failure, Grants, KillSwitch, Origin, Powers, Progress,
+    RulesNow, Session, Shell, Tasks, Tool, ToolUse,
 };
 use toolbay_dispatch::hooks::Hooks;
 use toolbay_dispatch::{
@@ -38,6 +38,7 @@ pub struct TestBay {
     rules: [Vec<String>; 3],
     approver: Arc<dyn Approver>,
     mode: Mode,
+    grants: Arc<dyn Grants>,
     limits: Limits,
     has_cages: bool,
     more_roots: Vec<PathBuf>,
@@ -110,6 +111,7 @@ impl TestBay {
                 reason: "the test says no".into(),
             })),
             mode: Mode::Default,
+            grants: Arc::new(AllGranted),
             limits: Limits::default(),
             has_cages: false,
             more_roots: Vec::new(),
@@ -149,6 +151,12 @@ impl TestBay {
     /// Who is asked.
     pub fn asks(mut self, approver: Arc<dyn Approver>) -> Self {
         self.approver = approver;
+        self
+    }
+
+    /// What guests that are added after this have been granted; by default everything.
+    pub fn grants(mut self, grants: impl Grants + 'static) -> Self {
+        self.grants = Arc::new(grants);
         self
     }
 
@@ -196,7 +204,10 @@ impl TestBay {
         )
         .await;
         match opened {
-            Ok(plugin) => self.tools.push(Arc::new(plugin)),
+            Ok(plugin) => {
+                let plugin = plugin.with_grants(self.grants.clone());
+                self.tools.push(Arc::new(plugin));
+            }
             Err(failure) => self.problems.push(failure),
         }
         self

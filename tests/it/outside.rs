@@ -113,9 +113,11 @@ fn with_the_setting_it_runs_only_after_a_yes_to_a_question_in_plain_words() {
     // Little of the host is told, and all of it ends with the call.
     assert!(!said.contains("TOOLBAY_MANAGED_SETTINGS"), "{said}");
     assert_no_process("sleep 7161");
-    // The folder lasts; the yes does not, nor does a rule that comes with it.
+    // The folder lasts; the yes does not, and an answer with a rule is none.
     let always = json!({"behavior": "allow", "scope": "session", "rules": ["Bash", "Bash(pwd)"]});
     let (_, result) = answered(&mut talk, asking("pwd"), always);
+    assert_eq!(result["error_class"], "denied", "{result}");
+    let (_, result) = answered(&mut talk, asking("pwd"), yes());
     assert!(text(&result).contains("/src"), "{result}");
     let (asked, _) = answered(&mut talk, asking("pwd"), json!({"behavior": "deny"}));
     assert!(

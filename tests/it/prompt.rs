@@ -1,6 +1,7 @@
 //! Questions in a real terminal: what is shown, what answers mean, and that nothing but an answer
 //! answers.
 
+mod cut;
 mod pty;
 mod together;
 
@@ -34,6 +35,10 @@ fn allowed_once_it_runs_and_is_asked_again_the_next_time() {
     for content in ["one\n", "two\n"] {
         let mut started = write(&project, Pty::new(80), &["--session", "s"], content);
         let card = started.pty.until(ALLOW);
+        // Only where there is something to lose.
+        let warns = card.contains("exists already; what is in it may be lost");
+        assert_eq!(warns, content == "two\n", "{card}");
+        assert_eq!(card.contains("Warnings"), warns, "{card}");
         for part in [
             "Write",
             "wants to run",
@@ -113,7 +118,7 @@ fn denied_the_reason_reaches_the_result() {
     let result: Value = serde_json::from_str(line).unwrap();
     let text = result["content"].to_string();
     assert!(
-        text.contains("the person said no: use another \u{6587} name"),
+        text.contains("the user said no: use another \u{6587} name"),
         "{text}"
     );
     assert_eq!(written(&project), None);
@@ -273,14 +278,16 @@ fn the_commands_of_a_script_are_shown_one_by_one() {
     let project = Project::new();
     let input = json!({"command": "ls && (cd sub; rm -rf build)"}).to_string();
     let mut started = Started::new(&project, Pty::new(80), &["call", "Bash", &input]);
-    started.pty.until("Its commands");
+    started
+        .pty
+        .until("Its 3 commands, of which 1 may do more than read");
     let card = started.pty.until("Allow it? [y/");
     let lines: Vec<String> = card.lines().map(plain).collect();
     for line in [
-        "  │ ls",
-        "  │   cd sub",
-        "  │   rm -rf build",
-        "  │     `rm` is not",
+        "  │ 3   rm -rf build",
+        "  │ ↳   `rm` is not",
+        "  │ 1 ls",
+        "  │ 2   cd sub",
     ] {
         let found = lines.iter().any(|shown| shown.starts_with(line));
         assert!(found, "{line:?} is missing in {card}");

@@ -43,6 +43,9 @@ pub struct Common {
     /// Deny what this rule covers
     #[arg(long, global = true, value_name = "RULE")]
     pub deny: Vec<String>,
+    /// Grant a third-party tool what it requests: 'Name', or 'Name=files,shell' for some of it
+    #[arg(long, global = true, value_name = "GRANT")]
+    pub grant: Vec<String>,
     /// How to treat what no rule decides: default, plan, acceptEdits, dontAsk or
     /// bypassPermissions
     #[arg(long, global = true, value_name = "MODE", value_parser = mode)]

@@ -19,7 +19,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::OnceCell;
-use toolbay_contract::{CommandEnd, CommandExit, CommandRun, HostFailure, PowerFuture, Shell};
+use toolbay_contract::{
+    CommandEnd, CommandExit, CommandRun, HostFailure, PowerFuture, Shell, ShellWalls,
+};
+use toolbay_policy::Access;
 use toolbay_sandbox::cage::{
     self, Bounds, Command, Demands, Enclosure, GitAccess, Hosts, Limits, Paths, Profile, Streams,
     Strength,
@@ -298,6 +301,16 @@ impl Caged {
 }
 
 impl Shell for Caged {
+    fn walls(&self, access: &Access) -> ShellWalls {
+        match access {
+            Access::ReadOnly => ShellWalls::default(),
+            Access::ReadWrite { .. } => ShellWalls {
+                writable: self.setting.sandbox.allow_write.clone(),
+                hosts: self.setting.sandbox.allowed_hosts.clone(),
+            },
+        }
+    }
+
     fn run(&self, command: CommandRun) -> PowerFuture<'_, CommandExit> {
         Box::pin(async move {
             match self.run_and_wait(command, None).await? {

@@ -333,6 +333,7 @@ pub fn origins(common: &Common, cwd: &Path, places: &Places) -> Origins {
             allow: common.allow.clone(),
             ask: common.ask.clone(),
             deny: common.deny.clone(),
+            grant: common.grant.clone(),
             mode: common.permission_mode,
             settings: common.settings.clone(),
             project_hooks: common.project_hooks,

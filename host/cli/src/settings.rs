@@ -16,10 +16,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use toolbay_audit::{OnFull, Rotation};
+use toolbay_contract::GrantTable;
 use toolbay_dispatch::hooks::Hooks;
 use toolbay_mcp::client::config::Scope;
 use toolbay_policy::{
-    Anchors, Closed, Exits, Managed, Mode, Policy, Provenance, Rule, Rules, Source, Trusting,
+    Anchors, Capability, Closed, Exits, Managed, Mode, Policy, Provenance, Reach, Rule, Rules,
+    Source, Trusting,
 };
 use toolbay_runtime::Limits;
 
@@ -38,6 +40,36 @@ use raw::OnFullWord;
 /// A log of smaller files would turn all the time.
 const SMALLEST_FILE: u64 = 64 * 1024;
 
+/// A grant on the command line: `Tool`, for all that it requests, or `Tool=files,shell`.
+fn grant_of(text: &str) -> anyhow::Result<Grant> {
+    let (tool, words) = match text.split_once('=') {
+        Some((tool, words)) => (tool, Some(words)),
+        None => (text, None),
+    };
+    anyhow::ensure!(
+        !tool.trim().is_empty(),
+        "--grant {text:?} names no tool; write `Tool` or `Tool=files,shell`"
+    );
+    let capability = |word: &str| {
+        Capability::parse(word.trim()).with_context(|| {
+            let known = Capability::ALL.map(Capability::word).join(", ");
+            format!("--grant {text:?}: `{word}` is no capability; there are: {known}")
+        })
+    };
+    let reach = match words {
+        Some(words) => words
+            .split(',')
+            .map(capability)
+            .collect::<anyhow::Result<Reach>>()?,
+        None => Reach::ALL,
+    };
+    Ok(Grant {
+        to: Grantee::Tool(tool.trim().to_owned()),
+        reach,
+        source: Source::CommandLine,
+    })
+}
+
 /// What the program sees.
 #[derive(Debug, Default, Clone)]
 pub struct Settings {
@@ -49,6 +81,8 @@ pub struct Settings {
     pub additional_directories: Vec<PathBuf>,
     pub limits: BTreeMap<String, Limits>,
     pub plugins: Vec<PathBuf>,
+    /// What components may use, by digest or, from the command line, by the tool's name.
+    pub grants: Vec<Grant>,
     pub hooks: Hooks,
     pub classifier: Option<ClassifierSettings>,
     pub sandbox: Sandbox,
@@ -70,12 +104,30 @@ pub struct Settings {
     home: Option<PathBuf>,
 }
 
+/// What somebody grants to a component.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Grant {
+    pub to: Grantee,
+    pub reach: Reach,
+    pub source: Source,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Grantee {
+    /// The component of this digest.
+    Digest(String),
+    /// Whatever component has a tool of this name, in this run.
+    Tool(String),
+}
+
 /// What was given on the command line.
 #[derive(Debug, Default, Clone)]
 pub struct CommandLine {
     pub allow: Vec<String>,
     pub ask: Vec<String>,
     pub deny: Vec<String>,
+    /// `Tool` or `Tool=files,shell`.
+    pub grant: Vec<String>,
     pub mode: Option<Mode>,
     /// One more settings file.
     pub settings: Option<PathBuf>,
@@ -206,6 +258,21 @@ impl Origins {
 }
 
 impl Settings {
+    /// What components have been granted. Where only the owner of the machine allows, only the
+    /// owner grants.
+    pub fn grant_table(&self) -> GrantTable {
+        let mut table = GrantTable::default();
+        let counts =
+            |grant: &&Grant| !self.managed.only_managed_rules || grant.source == Source::Managed;
+        for grant in self.grants.iter().filter(counts) {
+            match &grant.to {
+                Grantee::Digest(digest) => table.by_digest(digest, grant.reach),
+                Grantee::Tool(tool) => table.by_tool(tool, grant.reach),
+            }
+        }
+        table
+    }
+
     fn take_command_line(&mut self, origins: &Origins) -> anyhow::Result<()> {
         let given = &origins.given;
         let anchors = origins.anchors();
@@ -221,6 +288,9 @@ impl Settings {
             ask: parse(&given.ask)?,
             deny: parse(&given.deny)?,
         };
+        for text in &given.grant {
+            self.grants.push(grant_of(text)?);
+        }
         self.mode = given.mode.map(|mode| (mode, "--permission-mode".into()));
         Ok(())
     }
@@ -266,6 +336,7 @@ impl Settings {
             ("folders", !directories.is_empty()),
             ("plugins", !raw.plugins.is_empty()),
             ("limits", !raw.limits.is_empty()),
+            ("grants", !raw.grants.is_empty()),
             ("mode", permissions.default_mode.is_some()),
             ("classifier", permissions.classifier.is_some()),
             ("audit settings", raw.audit.is_some()),
@@ -293,6 +364,13 @@ impl Settings {
         self.plugins.extend(raw.plugins.into_iter().map(absolute));
         for (tool, limits) in raw.limits {
             self.limits.entry(tool).or_insert(limits);
+        }
+        for (digest, capabilities) in raw.grants {
+            self.grants.push(Grant {
+                to: Grantee::Digest(digest),
+                reach: capabilities.into_iter().collect(),
+                source: place.source,
+            });
         }
         if let (Some(mode), None) = (permissions.default_mode, &self.mode) {
             self.mode = Some((mode, name.clone()));

@@ -46,26 +46,9 @@ pub fn draw(view: &View, style: Style) -> String {
     }
 }
 
-/// Text with control characters made harmless, for what comes from a tool and goes
-/// to a terminal.
+/// Text of a tool for a terminal: what the terminal would act on, or not draw, is a sign.
 pub fn harmless(text: &str) -> String {
-    text.chars()
-        .map(|c| match c {
-            '\n' | '\t' => c,
-            c if c.is_control() || is_unseen(c) => '\u{fffd}',
-            c => c,
-        })
-        .collect()
-}
-
-/// Characters that nobody sees but that change what is seen: they turn the direction of text
-/// around, break lines or hide letters.
-fn is_unseen(c: char) -> bool {
-    matches!(
-        c,
-        '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}'
-    )
+    toolbay_contract::visible(text)
 }
 
 /// A line of the protocol as a person reads it; nothing for what concerns programs.
@@ -102,21 +85,5 @@ mod tests {
     fn rows_are_aligned() {
         let view = View::Rows(vec![("a".into(), "1".into()), ("long".into(), "2".into())]);
         assert_eq!(draw(&view, Style::PLAIN), "a     1\nlong  2");
-    }
-
-    #[test]
-    fn terminal_sequences_are_made_harmless() {
-        assert_eq!(harmless("a\u{1b}[2J\tb"), "a\u{fffd}[2J\tb");
-        assert_eq!(
-            harmless("\u{9b}31m\r\u{7f}\n"),
-            "\u{fffd}31m\u{fffd}\u{fffd}\n"
-        );
-        // Text that would run backwards, hidden letters; but not the parts of letters.
-        assert_eq!(
-            harmless("\u{202e}txt\u{2066}\u{200b}\u{e0061}"),
-            "\u{fffd}txt\u{fffd}\u{fffd}\u{fffd}"
-        );
-        let letters = "a\u{308} \u{1f469}\u{200d}\u{1f4bb} \u{627}\u{5d0}";
-        assert_eq!(harmless(letters), letters);
     }
 }

@@ -1,8 +1,9 @@
 //! The words that all crates of the host share.
 //!
-//! Types and traits only: what a tool is, what a call is given and what comes of
+//! Types and traits: what a tool is, what a call is given and what comes of
 //! it, what goes into the audit log, and the powers that a session may lend to a
-//! tool. What points upward at run time (asking a person, starting agents) is a
+//! tool; and one function, by which text of tools and models is shown the same
+//! way everywhere. What points upward at run time (asking a person, starting agents) is a
 //! trait here and is filled where the program is composed.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
@@ -18,6 +19,7 @@ mod rules_now;
 mod session;
 mod tool;
 mod view;
+mod visible;
 
 pub use audit::{About, Audit, AuditEvent, Called, Decided, Discard};
 pub use failure::{Failure, Phase};
@@ -30,9 +32,9 @@ pub use nested::{NestedAct, NestedDecisions, NestedRequest};
 pub use outcome::{Blob, Content, FileSeen, Link, Message, Modifier, Outcome, Role};
 pub use powers::{
     AgentBrief, Agents, AskUser, CommandEnd, CommandExit, CommandRun, HostFailure, OnOutput,
-    PowerFuture, Powers, Question, Resource, ResourceBody, ResourcePart, Resources, Shell, Skill,
-    SkillArgument, SkillMessage, SkillRole, Skills, TaskEntry, TaskSnapshot, TaskState, Tasks,
-    ToolEntry, ToolIndex,
+    PowerFuture, Powers, Question, Resource, ResourceBody, ResourcePart, Resources, Shell,
+    ShellWalls, Skill, SkillArgument, SkillMessage, SkillRole, Skills, TaskEntry, TaskSnapshot,
+    TaskState, Tasks, ToolEntry, ToolIndex,
 };
 pub use rules_now::RulesNow;
 pub use session::{SeenFile, Session, SessionSnapshot};
@@ -43,3 +45,4 @@ pub use tool::{
 // A tool is asked and called in these words of the policy, whoever writes it.
 pub use toolbay_policy::{Access, Behavior, Claims, Permit, Reach, SubjectKind, Trust};
 pub use view::View;
+pub use visible::{visible, visible_line};

@@ -105,8 +105,17 @@ pub enum CommandEnd {
     },
 }
 
+/// What the cage of a call's commands opens beyond what the call itself was permitted.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ShellWalls {
+    pub writable: Vec<PathBuf>,
+    pub hosts: Vec<String>,
+}
+
 /// Commands of the operating system, in a cage.
 pub trait Shell: Send + Sync {
+    /// What commands with this access can do beyond it, by the same values that build the cage.
+    fn walls(&self, access: &Access) -> ShellWalls;
     fn run(&self, command: CommandRun) -> PowerFuture<'_, CommandExit>;
     /// The same; but where the session goes on, one that takes long becomes a task.
     fn run_or_move(&self, command: CommandRun) -> PowerFuture<'_, CommandEnd>;

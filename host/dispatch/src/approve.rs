@@ -1,7 +1,13 @@
 //! Asking a person for a permit.
 
+mod grants;
+#[cfg(test)]
+mod tests;
+
 use toolbay_contract::{BoxFuture, View};
-use toolbay_policy::{Access, Part, Source};
+use toolbay_policy::{Part, Source};
+
+pub use grants::GrantSummary;
 
 /// What is asked.
 #[derive(Debug, Clone)]
@@ -16,7 +22,7 @@ pub struct PermissionQuestion {
     /// The rule that wants it asked, and where it stands.
     pub asked_by: Option<String>,
     /// What a yes would grant.
-    pub access: Access,
+    pub granted: GrantSummary,
     /// The call as its tool draws it.
     pub view: View,
     /// Its commands, one by one.
@@ -40,14 +46,54 @@ impl PermissionQuestion {
         (!flags.is_empty()).then(|| flags.join(" "))
     }
 
-    /// What a yes would grant, in words.
-    pub fn grants(&self) -> String {
-        match &self.access {
-            Access::ReadOnly => "reading only".to_owned(),
-            Access::ReadWrite { zones } => {
-                let zones: Vec<String> = zones.iter().map(ToString::to_string).collect();
-                format!("writing in {}", zones.join(", "))
-            }
+    /// What a yes would grant, one sentence each. Whoever is asked, and however, is shown these.
+    pub fn grants(&self) -> Vec<String> {
+        self.granted.sentences()
+    }
+
+    /// Whether an answer stays within what was offered; the error says why it does not. An
+    /// answer that does not is no yes. Rules that the user typed are for the policy to check.
+    pub fn check(&self, answer: &Answer) -> Result<(), String> {
+        let (rules, scope, origin) = match answer {
+            Answer::Yes | Answer::No { .. } => return Ok(()),
+            Answer::Always {
+                rules,
+                scope,
+                origin,
+            } => (rules, scope, origin),
+        };
+        if !self.scopes.contains(scope) {
+            let offered: Vec<&str> = self.scopes.iter().map(|scope| scope.word()).collect();
+            let offered = match offered.is_empty() {
+                true => "no scope".to_owned(),
+                false => offered.join(", "),
+            };
+            return Err(format!(
+                "the answer keeps rules in the scope `{}`, which was not offered; offered: \
+                 {offered}",
+                scope.word()
+            ));
+        }
+        if rules.is_empty() {
+            return Err("the answer keeps rules but names none".into());
+        }
+        let foreign = match origin {
+            RuleOrigin::Offered => rules.iter().find(|rule| !self.rules.contains(rule)),
+            RuleOrigin::Typed => None,
+        };
+        match foreign {
+            Some(rule) => Err(format!(
+                "the answer allows `{rule}` from now on, which was not offered; offered: {}",
+                self.offered_rules()
+            )),
+            None => Ok(()),
+        }
+    }
+
+    fn offered_rules(&self) -> String {
+        match self.rules.is_empty() {
+            true => "no rule".into(),
+            false => format!("`{}`", self.rules.join("`, `")),
         }
     }
 
@@ -102,10 +148,21 @@ pub enum Answer {
     Always {
         rules: Vec<String>,
         scope: RuleScope,
+        origin: RuleOrigin,
     },
     No {
         reason: String,
     },
+}
+
+/// Who chose the rules of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RuleOrigin {
+    /// They are among those that the question offered. Anything else is refused.
+    Offered,
+    /// The user typed them at the terminal of this program. They may be wider than what was
+    /// offered, but must cover the call. Nothing that comes from another program is typed.
+    Typed,
 }
 
 /// Somebody who can say yes. To drop the future is to withdraw the question.

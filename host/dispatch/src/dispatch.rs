@@ -82,6 +82,7 @@ impl Dispatch {
             hooks: setting.hooks.clone(),
             hook_setting: setting.hook_setting.clone(),
             audit: environment.audit.clone(),
+            shell: environment.powers.shell.clone(),
             project: environment.working_directory.clone(),
         }));
         let dispatch = Self {

@@ -26,7 +26,9 @@ mod testing;
 mod unknown;
 mod watch;
 
-pub use approve::{Answer, Approver, Nobody, PermissionQuestion, RuleScope};
+pub use approve::{
+    Answer, Approver, GrantSummary, Nobody, PermissionQuestion, RuleOrigin, RuleScope,
+};
 pub use classify::{Classifier, Judgement, Situation};
 pub use dispatch::{Dispatch, HookSetting, Setting};
 pub use executor::{Budget, DEFAULT_CAP, Event, Events, Executor, TurnSetting, run_batch};

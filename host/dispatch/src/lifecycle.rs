@@ -5,9 +5,12 @@
 //! that none can be left out. A failure anywhere is data: it becomes a result that
 //! says so, never an error.
 
+mod answered;
 mod call;
+mod granted;
 mod input;
 mod lookup;
+mod losses;
 mod mapping;
 pub(crate) mod noted;
 mod permission;
@@ -18,6 +21,8 @@ mod schema;
 mod traced;
 
 use std::sync::Arc;
+
+pub(crate) use answered::answered;
 
 use serde_json::Value;
 use toolbay_contract::{CallEnvironment, Failure, KillReason, Tool, ToolUse};

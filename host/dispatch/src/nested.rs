@@ -7,15 +7,15 @@ use std::sync::Arc;
 
 use serde_json::json;
 use toolbay_contract::{
-    Audit, Behavior, BoxFuture, HostFailure, NestedAct, NestedDecisions, NestedRequest, View,
+    Audit, Behavior, BoxFuture, HostFailure, NestedAct, NestedDecisions, NestedRequest, Shell, View,
 };
 use toolbay_policy::{Decision, HookWord, Permit, Policy, Question, Request, Ruling, Stage};
 
-use crate::approve::{Answer, Approver, PermissionQuestion};
+use crate::approve::{Answer, Approver, GrantSummary, PermissionQuestion};
 use crate::classify::{Classifier, Judgement, Situation};
 use crate::dispatch::HookSetting;
 use crate::hooks::{Before, HookOpinion, HookedCall, Hooks};
-use crate::lifecycle::noted;
+use crate::lifecycle::{answered, noted};
 use crate::rulebook::Rulebook;
 
 /// What a session decides with.
@@ -26,6 +26,7 @@ pub(crate) struct Decider {
     pub(crate) hooks: Hooks,
     pub(crate) hook_setting: HookSetting,
     pub(crate) audit: Arc<dyn Audit>,
+    pub(crate) shell: Option<Arc<dyn Shell>>,
     pub(crate) project: PathBuf,
 }
 
@@ -165,9 +166,10 @@ impl Decider {
     ) -> Result<Permit, HostFailure> {
         let by = self.approver.who();
         let asked = self.question(&open, ruling, &question);
-        let reason = match self.approver.ask(asked).await {
+        let who = (&*self.approver, &*self.rulebook);
+        let reason = match answered(who, &open.policy, &open.request, asked).await {
             Answer::Yes => "a user allowed it this once".to_owned(),
-            Answer::Always { rules, scope } => {
+            Answer::Always { rules, scope, .. } => {
                 if let Err(trouble) = self.rulebook.allow(&rules, scope) {
                     self.approver.tell(&trouble);
                 }
@@ -221,7 +223,7 @@ impl Decider {
             input: request.input.to_string(),
             reason: question.reason().to_owned(),
             asked_by: winner.map(|winner| format!("{} ({})", winner.rule, winner.provenance)),
-            access: question.would_grant().clone(),
+            granted: GrantSummary::of(question.permit(), self.shell.as_deref()),
             view: View::Plain(text.clone()),
             commands: request.study.parts(),
             warnings: request.study.warnings(),

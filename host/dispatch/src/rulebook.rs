@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use toolbay_policy::{Anchors, Mode, Policy, Provenance, Rule, Source};
+use toolbay_policy::{Anchors, Decision, Mode, Policy, Provenance, Request, Rule, Source};
 
 use crate::approve::RuleScope;
 
@@ -148,13 +148,35 @@ impl Rulebook {
         }
     }
 
-    fn allow_in_session(&self, texts: &[String]) -> Result<(), String> {
+    /// Whether these rules would allow a call that the policy asks about; the error says why not.
+    pub(crate) fn covers(
+        &self,
+        policy: &Policy,
+        request: &Request,
+        texts: &[String],
+    ) -> Result<(), String> {
+        let mut rules = policy.rules().clone();
+        rules.allow.extend(self.parse(texts)?);
+        match policy.with_rules(rules).decide(request.clone()) {
+            Decision::Allow(_) => Ok(()),
+            Decision::Ask(_) | Decision::Deny { .. } => Err(format!(
+                "`{}` does not allow this call, so it was not kept",
+                texts.join("`, `")
+            )),
+        }
+    }
+
+    fn parse(&self, texts: &[String]) -> Result<Vec<Rule>, String> {
         let anchors = self.anchors();
         let parse = |text: &String| {
             let rule = Rule::parse(text, &anchors).map_err(|error| error.to_string())?;
             Ok(rule.from(Provenance::of(Source::Session)))
         };
-        let rules: Vec<Rule> = texts.iter().map(parse).collect::<Result<_, String>>()?;
+        texts.iter().map(parse).collect()
+    }
+
+    fn allow_in_session(&self, texts: &[String]) -> Result<(), String> {
+        let rules = self.parse(texts)?;
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         for rule in rules {
             let is_new = !state

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::hooks::Hooks;
 use crate::pool::{Pool, PoolSetting};
 use crate::results::Results;
-use crate::{Dispatch, HookSetting, Nobody, Rulebook, Setting};
+use crate::{Approver, Dispatch, HookSetting, Nobody, Rulebook, Setting};
 use serde_json::Value;
 use toolbay_contract::{
     BoxFuture, CallEnvironment, Content, Discard, Failure, KillSwitch, Origin, Outcome, Powers,
@@ -245,6 +245,15 @@ pub(crate) fn dispatch_of(tools: Vec<Arc<dyn Tool>>) -> Arc<Dispatch> {
         allow: vec![Rule::parse("*", &anchors).unwrap()],
         ..Rules::default()
     };
+    dispatch_with(tools, rules, Arc::new(Nobody))
+}
+
+/// A session with these tools and rules; the approver answers what the rules leave open.
+pub(crate) fn dispatch_with(
+    tools: Vec<Arc<dyn Tool>>,
+    rules: Rules,
+    approver: Arc<dyn Approver>,
+) -> Arc<Dispatch> {
     let (pool, problems) = Pool::assemble(
         tools,
         &PoolSetting {
@@ -259,7 +268,7 @@ pub(crate) fn dispatch_of(tools: Vec<Arc<dyn Tool>>) -> Arc<Dispatch> {
         rulebook: Rulebook::unchanging(Policy::new(rules, vec!["/".into()], &Closed::default())),
         classifier: None,
         environment: environment(),
-        approver: Arc::new(Nobody),
+        approver,
         hooks: Hooks::default(),
         hook_setting: HookSetting::default(),
         results: Results::in_memory(),

@@ -79,6 +79,11 @@ impl Question {
     }
 
     /// The permit in question, to show what it would grant.
+    pub fn permit(&self) -> &Permit {
+        &self.permit
+    }
+
+    /// What it would grant about files.
     pub fn would_grant(&self) -> &Access {
         self.permit.access()
     }

@@ -192,8 +192,10 @@ pub(crate) fn review(answer: guard::Verdict) -> host::Review {
     }
 }
 
+/// A view cannot drive a terminal: what could has a sign instead. Nothing is dropped, because a
+/// user may be asked about what the view shows.
 pub(crate) fn view(view: render::View) -> host::View {
-    let clean = |text: String| plain(&text);
+    let clean = |text: String| host::visible(&text);
     match view {
         render::View::Plain(text) => host::View::Plain(clean(text)),
         render::View::Markdown(text) => host::View::Markdown(clean(text)),
@@ -206,13 +208,6 @@ pub(crate) fn view(view: render::View) -> host::View {
     }
 }
 
-/// Text without the characters that could drive a terminal.
-fn plain(text: &str) -> String {
-    text.chars()
-        .filter(|c| matches!(c, '\n' | '\t') || !c.is_control())
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -221,7 +216,7 @@ mod tests {
     fn views_cannot_drive_a_terminal() {
         assert_eq!(
             view(render::View::Plain("a\u{1b}[2Jb\r\n\tc\u{9b}d".into())),
-            host::View::Plain("a[2Jb\n\tcd".into())
+            host::View::Plain("a␛[2Jb␍\n\tc<U+009B>d".into())
         );
     }
 }

@@ -182,8 +182,10 @@ fn outcome(input: &Input, exit: &Exit) -> Outcome {
 }
 
 impl Guard for Bash {
-    fn is_destructive(input: &Input) -> bool {
-        !input.only_reads()
+    /// What a script destroys is for the host to say, which reads it and names it. To claim it
+    /// of every script that does more than read would be a warning on every question.
+    fn is_destructive(_: &Input) -> bool {
+        false
     }
 
     fn validate_input(input: &Input) -> Result<(), Rejection> {

@@ -92,8 +92,11 @@ impl Prompt for Edit {
 impl Render for Edit {
     fn render_use(input: &Input) -> View {
         // The file is out of reach here, so the line numbers are those of the passage.
-        let patch = Patch::between(&input.old_string, &input.new_string);
-        View::Diff(unified(&input.file_path, &patch.hunks))
+        View::Diff(report::preview(
+            &input.file_path,
+            &input.old_string,
+            &input.new_string,
+        ))
     }
 
     fn render_result(input: &Input, outcome: &Outcome) -> View {

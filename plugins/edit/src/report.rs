@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use toolbay_sdk::patch::{Hunk, Patch};
+use toolbay_sdk::patch::{Hunk, Patch, unified};
 
 use crate::matching::Manner;
 use crate::prepare::{Change, listed};
@@ -63,6 +63,34 @@ fn snippet(text: &mut String, hunks: &[Hunk]) {
     }
 }
 
+/// The call before it runs. A passage ends where the file goes on, so that it has no line end
+/// says nothing about the end of the file.
+pub fn preview(path: &str, old: &str, new: &str) -> String {
+    let whole_lines = |text: &str| text.ends_with('\n');
+    let patch = match (whole_lines(old), whole_lines(new)) {
+        // An empty old text means a new file, whose end is really the end.
+        _ if old.is_empty() => Patch::between(old, new),
+        (false, false) => Patch::between(&format!("{old}\n"), &format!("{new}\n")),
+        (true, true) => Patch::between(old, new),
+        // The line end itself is part of the change.
+        (true, false) | (false, true) => without_file_ends(Patch::between(old, new)),
+    };
+    let mut text = unified(path, &patch.hunks);
+    if patch.truncated {
+        text.push_str("... there are more changes, too many to show here\n");
+    }
+    text
+}
+
+/// The same patch, but what was the end of a file is only the end of a passage.
+fn without_file_ends(mut patch: Patch) -> Patch {
+    let lines = patch.hunks.iter_mut().flat_map(|hunk| &mut hunk.lines);
+    for mark in lines.filter(|line| line.starts_with('\\')) {
+        *mark = "\\ The passage ends here, without a line end".into();
+    }
+    patch
+}
+
 /// The same for programs.
 pub fn structured(path: &str, change: &Change, patch: &Patch) -> Value {
     json!({
@@ -100,6 +128,32 @@ mod tests {
             lines,
         };
         (change, Patch::between(old, new))
+    }
+
+    #[test]
+    fn a_preview_says_nothing_about_the_end_of_the_file() {
+        for (old, new, lines) in [
+            ("a", "b", &["-a", "+b"][..]),
+            ("a\nb", "a\nc\nb", &[" a", "+c", " b"]),
+            ("a\n", "b\n", &["-a", "+b"]),
+            // Nothing is left of the passage, or only of its line.
+            ("a", "", &["-a", "+"]),
+            (
+                "a\n",
+                "a",
+                &["-a", "+a", "\\ The passage ends here, without a line end"],
+            ),
+            // A new file has an end.
+            ("", "a", &["+a", "\\ No newline at end of file"]),
+            ("", "a\n", &["+a"]),
+        ] {
+            let shown = preview("/f", old, new);
+            let shown: Vec<&str> = shown.lines().skip(3).collect();
+            assert_eq!(shown, lines, "{old:?} {new:?}");
+        }
+        let many: String = (0..3_000).map(|line| format!("{line}\n")).collect();
+        let shown = preview("/f", &many, "x\n");
+        assert!(shown.contains("there are more changes"), "{shown}");
     }
 
     #[test]

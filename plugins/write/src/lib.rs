@@ -69,8 +69,8 @@ fn prepare(path: &Path) -> Result<Expectation, Refusal> {
 }
 
 impl Guard for Write {
-    /// Whoever is asked this sees no files, so it cannot tell a new file from one
-    /// whose content would be gone.
+    /// No file can be seen here, so a new file cannot be told from one whose content would be
+    /// gone. The host looks, and warns only where the file exists.
     fn is_destructive(_: &Input) -> bool {
         true
     }

@@ -40,7 +40,7 @@ fn what_a_tool_says_cannot_steer_a_terminal() {
     let plugin = ["--plugin", guest.to_str().unwrap()];
     let call = ["call", "Trivial", "{\"text\": \"a\\u001b[2Jb\\rc\"}"];
     let ran = project.run(&[&call, &plugin[..]].concat()).exits(0);
-    assert_eq!(ran.out, "a\u{fffd}[2Jb\u{fffd}c\n");
+    assert_eq!(ran.out, "a␛[2Jb␍c\n");
     // A file's name comes from others as well, and an error repeats it.
     let call = ["call", "Read", "{\"file_path\": \"\\u001b[2J\"}"];
     let ran = project.run(&call).exits(1);

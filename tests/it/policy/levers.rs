@@ -70,7 +70,7 @@ fn only_managed_rules_allow_where_the_owner_says_so() {
         "type": "permission_response", "request_id": id, "behavior": "allow",
         "scope": "session", "rules": ["Write"],
     }));
-    talk.end_turn();
+    assert_eq!(talk.end_turn()[0]["error_class"], "denied");
     talk.use_tool(
         "2",
         "Write",
@@ -81,7 +81,7 @@ fn only_managed_rules_allow_where_the_owner_says_so() {
     talk.say(json!({"type": "permission_response", "request_id": id, "behavior": "deny"}));
     talk.end_turn();
     talk.close();
-    let _ = std::fs::remove_file(project.root().join("new.txt"));
+    assert!(!project.root().join("new.txt").exists());
     // The owner's own rules do.
     let mut owners = allow("Write");
     owners["managed"] = json!({"onlyManagedRules": true});

@@ -48,18 +48,57 @@ fn an_answer_for_the_session_lasts_as_long() {
     let project = Project::new();
     let mut talk = Talk::start(&project, &[]);
     talk.use_tool("1", "Write", new("a"));
-    answer(
-        &mut talk,
-        json!({"scope": "session", "rules": ["Write(./**)"]}),
-    );
+    answer(&mut talk, json!({"scope": "session"}));
     assert_eq!(talk.end_turn()[0]["is_error"], false);
-    assert_eq!(talk.call("Write", new("b"))["is_error"], false);
+    assert_eq!(talk.call("Write", new("a"))["is_error"], false);
     talk.close();
     let mut talk = Talk::start(&project, &[]);
     talk.use_tool("1", "Write", new("c"));
     talk.until("permission_request");
     talk.close_input();
     assert_eq!(talk.results()[0]["is_error"], true);
+}
+
+#[test]
+fn an_answer_that_keeps_what_was_not_offered_is_a_denial() {
+    let project = Project::new();
+    let mut talk = Talk::start(&project, &[]);
+    for (more, part) in [
+        (json!({"scope": "session", "rules": ["*"]}), "`*`"),
+        (
+            json!({"scope": "session", "rules": ["Write(./**)"]}),
+            "`Write(./**)`",
+        ),
+        (json!({"scope": "session", "rules": ["Bash"]}), "`Bash`"),
+        (json!({"scope": "session", "rules": []}), "names none"),
+    ] {
+        talk.use_tool("1", "Write", new("a"));
+        answer(&mut talk, more);
+        let error = talk.until("error");
+        let message = error["message"].as_str().unwrap();
+        assert!(
+            message.contains(part) && message.contains("counts as denied"),
+            "{error}"
+        );
+        assert!(message.starts_with("permission_"), "{error}");
+        let result = talk.end_turn().remove(0);
+        assert_eq!(result["error_class"], "denied", "{result}");
+        assert!(text(&result).contains(part), "{result}");
+    }
+    assert!(!project.root().join("a").exists());
+    // Part of what was offered is fine, and nothing else was kept.
+    talk.use_tool("1", "Write", new("a"));
+    let asked = talk.until("permission_request");
+    assert_eq!(asked["grants"].as_array().unwrap().len(), 1, "{asked}");
+    talk.say(json!({
+        "type": "permission_response", "request_id": asked["request_id"], "behavior": "allow",
+        "scope": "session", "rules": asked["suggested_rules"],
+    }));
+    assert_eq!(talk.end_turn()[0]["is_error"], false);
+    talk.use_tool("1", "Write", new("b"));
+    answer(&mut talk, json!({"behavior": "deny"}));
+    assert_eq!(talk.end_turn()[0]["is_error"], true);
+    talk.close();
 }
 
 #[test]

@@ -165,6 +165,46 @@ fn pre_hooks_a_hook_that_forbids_and_one_that_spoils_the_input() {
 }
 
 #[test]
+fn pre_hooks_one_that_allows_does_not_allow_what_another_made_of_the_call() {
+    let project = Project::new();
+    let specific = |more: Value| {
+        let mut answer = json!({"hookEventName": "PreToolUse"});
+        for (key, value) in more.as_object().unwrap() {
+            answer[key] = value.clone();
+        }
+        let answer = json!({"hookSpecificOutput": answer});
+        json!({"type": "command", "command": format!("echo '{answer}'")})
+    };
+    let evil = json!({"file_path": "evil.txt", "content": "x"});
+    let allows = specific(json!({"permissionDecision": "allow"}));
+    let changes = specific(json!({"updatedInput": evil}));
+    let both = specific(json!({"permissionDecision": "allow", "updatedInput": evil}));
+    let file = project.root().join("evil.txt");
+    for (hooks, asks) in [
+        (json!([allows, changes]), true),
+        (json!([changes, allows]), true),
+        (json!([both]), false),
+    ] {
+        let settings = json!({"hooks": {"PreToolUse": [{"hooks": hooks}]}});
+        std::fs::write(project.user_settings(), settings.to_string()).unwrap();
+        let mut talk = Talk::start(&project, &[]);
+        let good = json!({"file_path": "good.txt", "content": "x"});
+        talk.use_tool("1", "Write", good);
+        if asks {
+            let asked = talk.until("permission_request");
+            assert_eq!(asked["input"], evil, "{asked}");
+            talk.say(json!({
+                "type": "permission_response", "request_id": asked["request_id"],
+                "behavior": "deny",
+            }));
+        }
+        assert_eq!(talk.end_turn()[0]["is_error"], asks);
+        talk.close();
+        assert_eq!(file.exists(), !asks);
+    }
+}
+
+#[test]
 fn pre_hooks_of_a_project_do_not_run_unless_somebody_says_so() {
     let project = Project::new();
     project.file("a.txt", "one\n");
@@ -282,7 +322,7 @@ fn permission_is_given_and_the_third_denial_in_a_row_says_so() {
         &last,
         ("permission", "denied"),
         &[
-            "Permission denied: the person said no. This was denied 3 times in a row; asking again will not help. \
+            "Permission denied: the user said no. This was denied 3 times in a row; asking again will not help. \
             Go another way, or ask the person what they would allow",
         ],
     );

@@ -106,7 +106,7 @@ fn print(plugin: &Plugin, facts: &Facts) -> anyhow::Result<()> {
     match plugin.manifest() {
         None => print_line(&format!(
             "\n{}",
-            style.dim("no manifest: it wishes for nothing")
+            style.dim("no manifest: it can be granted whatever it imports")
         ))?,
         Some(manifest) => {
             print_line(&format!(
@@ -115,13 +115,15 @@ fn print(plugin: &Plugin, facts: &Facts) -> anyhow::Result<()> {
                 harmless(&manifest.name),
                 harmless(&manifest.version)
             ))?;
-            for wish in &manifest.wishes {
+            for request in &manifest.requests {
                 print_line(&format!(
-                    "  wishes {} {}: {}",
-                    wish.kind.word(),
-                    harmless(&wish.what),
-                    harmless(&wish.reason)
+                    "  requests {}: {}",
+                    request.capability,
+                    harmless(&request.reason)
                 ))?;
+            }
+            if manifest.requests.is_empty() {
+                print_line("  requests nothing, so that nothing can be granted to it")?;
             }
         }
     }

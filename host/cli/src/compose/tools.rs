@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
-use toolbay_contract::{Origin, Tool};
+use toolbay_contract::{AllGranted, Grants, Origin, Tool};
 use toolbay_dispatch::{Pool, PoolSetting};
 use toolbay_policy::{Managed, Policy, Trust};
 use toolbay_runtime::{Limits, Plugin, Runtime, Source, digest};
@@ -25,6 +25,7 @@ pub async fn open_tools(
     problems: &mut Vec<String>,
 ) -> anyhow::Result<Vec<Arc<dyn Tool>>> {
     let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
+    let grants: Arc<dyn Grants> = Arc::new(settings.grant_table());
     for builtin in PLUGINS {
         let plugin = open_builtin(runtime, builtin, Trust::BuiltIn, settings).await?;
         tools.push(Arc::new(plugin));
@@ -32,13 +33,14 @@ pub async fn open_tools(
     if demos {
         for demo in DEMOS {
             let plugin = open_builtin(runtime, demo, Trust::ThirdParty, settings).await?;
-            tools.push(Arc::new(plugin));
+            // The tour shows what a component with every capability cannot do.
+            tools.push(Arc::new(plugin.with_grants(Arc::new(AllGranted))));
         }
     }
     let files = plugin_files(common.plugins.iter().chain(&settings.plugins), problems);
     for file in files {
         match open_file(runtime, &file, settings).await {
-            Ok(plugin) => tools.push(Arc::new(plugin)),
+            Ok(plugin) => tools.push(Arc::new(plugin.with_grants(grants.clone()))),
             Err(error) => problems.push(error.to_string()),
         }
     }

@@ -10,8 +10,8 @@ use tokio::sync::{Mutex, OwnedMutexGuard, oneshot};
 use toolbay_contract::BoxFuture;
 use toolbay_dispatch::{Answer, Approver, PermissionQuestion};
 
-use super::card::{Extent, Look, card};
-use super::choices::{self, Asked, Next};
+use super::card::{CardText, Extent, Look, card};
+use super::choices::{self, Asked, Next, Sight};
 use super::line::{Bell, Line, forget_typed, read_line, width};
 use super::saved::SavedIn;
 use super::wrap::wrap;
@@ -175,13 +175,19 @@ impl Talk {
     }
 
     fn converse(&self) -> std::io::Result<Answer> {
-        self.ends.show(&self.card(Extent::Short))?;
+        let card = self.card(Extent::Short);
+        self.ends.show(&card.text)?;
         let mut asked = Asked::Whether;
+        let mut sight = match card.is_cut {
+            true => Sight::Part,
+            false => Sight::Whole,
+        };
         loop {
             // Before each prompt, so that neither what was typed before the question nor the rest
             // of something pasted answers it.
             forget_typed(self.ends.input());
-            self.ends.show(&choices::prompt(asked, &self.question))?;
+            self.ends
+                .show(&choices::prompt(asked, sight, &self.question))?;
             let line = match read_line(self.ends.input(), &self.bell) {
                 Line::Typed(line) => line,
                 Line::Ended => {
@@ -197,11 +203,14 @@ impl Talk {
                     return Ok(nobody());
                 }
             };
-            match choices::read(asked, &line, &self.question, &self.saved) {
+            match choices::read(asked, sight, &line, &self.question, &self.saved) {
                 Next::Done(answer) => return Ok(answer),
                 Next::Ask(next) => asked = next,
                 Next::Tell(text) => self.tell(&text)?,
-                Next::ShowAll => self.ends.show(&self.card(Extent::Whole))?,
+                Next::ShowAll => {
+                    self.ends.show(&self.card(Extent::Whole).text)?;
+                    sight = Sight::Whole;
+                }
             }
         }
     }
@@ -212,7 +221,7 @@ impl Talk {
     }
 
     /// The card for the terminal as wide as it is now, on a line of its own.
-    fn card(&self, extent: Extent) -> String {
+    fn card(&self, extent: Extent) -> CardText {
         let look = Look {
             width: width(self.ends.input()),
             style: self.style,

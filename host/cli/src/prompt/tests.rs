@@ -1,11 +1,14 @@
+/// What is left out of a card.
+mod cut;
+
 use std::path::Path;
 
 use toolbay_contract::View;
-use toolbay_dispatch::{Answer, PermissionQuestion, RuleScope};
-use toolbay_policy::{Access, Part};
+use toolbay_dispatch::{Answer, GrantSummary, PermissionQuestion, RuleOrigin, RuleScope};
+use toolbay_policy::{Access, Part, Zone, Zones};
 
-use super::card::{Extent, Look, card};
-use super::choices::{Asked, Next, prompt, read};
+use super::card::{CardText, Extent, Look, card};
+use super::choices::{self, Asked, Next, Sight, prompt};
 use super::saved::SavedIn;
 use super::wrap::wrap;
 use crate::places::Places;
@@ -18,8 +21,12 @@ fn question() -> PermissionQuestion {
         input: r#"{"path":"a.txt","text":"one\ntwo"}"#.into(),
         reason: "no rule allows it".into(),
         asked_by: None,
-        access: Access::ReadWrite {
-            zones: vec!["/p".into()],
+        caller: None,
+        granted: GrantSummary {
+            access: Access::ReadWrite {
+                zones: Zones::new(vec![Zone::Folder("/p".into())]),
+            },
+            ..GrantSummary::reading()
         },
         view: View::Diff("--- a.txt\n+++ a.txt\n-one\n+two".into()),
         commands: Vec::new(),
@@ -43,6 +50,15 @@ fn saved() -> SavedIn {
 }
 
 fn shown(question: &PermissionQuestion, width: usize, extent: Extent) -> String {
+    drawn(question, width, extent).text
+}
+
+/// An answer by a user who has seen the whole question.
+fn read(asked: Asked, line: &str, question: &PermissionQuestion, saved: &SavedIn) -> Next {
+    choices::read(asked, Sight::Whole, line, question, saved)
+}
+
+fn drawn(question: &PermissionQuestion, width: usize, extent: Extent) -> CardText {
     let style = Style::PLAIN;
     let look = Look {
         width,
@@ -53,7 +69,7 @@ fn shown(question: &PermissionQuestion, width: usize, extent: Extent) -> String 
 }
 
 #[test]
-fn a_card_says_everything_that_a_person_must_know() {
+fn a_card_says_everything_that_the_user_must_know() {
     let mut question = question();
     question.asked_by = Some("Tool (ask, /p/.toolbay/settings.json)".into());
     question.destructive = Some(true);
@@ -83,13 +99,12 @@ Input
   │   \"path\": \"a.txt\",
   │   \"text\": \"one\\ntwo\"
   │ }
-Its commands
-  │ cd x && make
-  │   make
-  │     make runs what a file says
+Its 2 commands, of which 1 may do more than read
+  │ 2   make
+  │ ↳   make runs what a file says
+  │ 1 cd x && make
 Warnings
   ! it writes outside of the project
-  ! the tool says of itself that this may destroy something
 A yes grants
   writing in /p
 Rules that would cover it
@@ -99,7 +114,7 @@ They would be kept in
   local    /p/.toolbay/settings.local.json
   project  /p/.toolbay/settings.json
   user     /home/me/.toolbay/settings.json
-The tool itself suggests, and nobody has checked
+The tool itself suggests, unchecked
   Tool
 ";
     assert_eq!(shown(&question, 80, Extent::Short), expected);
@@ -110,7 +125,7 @@ fn a_card_says_when_no_rule_helps() {
     let mut question = question();
     question.rules = Vec::new();
     question.scopes = Vec::new();
-    question.access = Access::ReadOnly;
+    question.granted.access = Access::ReadOnly;
     question.input = "not { json".into();
     let text = shown(&question, 80, Extent::Short);
     for part in ["No rule can allow it", "reading only", "│ not { json\n"] {
@@ -128,7 +143,7 @@ fn whatever_is_cut_is_said_and_can_be_seen() {
     question.warnings = lines.iter().map(|line| format!("warning {line}")).collect();
     let short = shown(&question, 80, Extent::Short);
     assert!(
-        short.contains("  │ line 23\n  │ … 76 lines more; v shows all"),
+        short.contains("  │ line 23\n  │ … 76 lines more; v shows all of it"),
         "{short}"
     );
     assert!(!short.contains("line 24\n  │"), "{short}");
@@ -181,8 +196,8 @@ fn nothing_that_a_tool_says_reaches_the_terminal_as_a_command() {
     question.rules = vec![nasty.into()];
     question.more_rules = vec![nasty.into()];
     question.warnings = vec![nasty.into()];
-    question.access = Access::ReadWrite {
-        zones: vec![nasty.into()],
+    question.granted.access = Access::ReadWrite {
+        zones: Zones::new(vec![Zone::File(nasty.into())]),
     };
     question.commands = vec![Part {
         depth: 1_000_000,
@@ -205,6 +220,11 @@ fn nothing_that_a_tool_says_reaches_the_terminal_as_a_command() {
         let fake = text.lines().find(|line| line.starts_with("Allow"));
         assert_eq!(fake, None, "{text}");
     }
+    question.view = View::Plain(nasty.into());
+    let text = shown(&question, 200, Extent::Whole);
+    // Nothing vanishes: each character has a sign wherever the text is shown.
+    let sign = "a␛[2J<U+009B>1A␍␇<U+202E>b";
+    assert!(text.matches(sign).count() >= 9, "{text}");
     for asked in [Asked::Whether, Asked::Where] {
         let Next::Tell(help) = read(asked, "?", &question, &saved()) else {
             panic!("no help");
@@ -261,6 +281,15 @@ fn always(scope: RuleScope) -> Next {
     Next::Done(Answer::Always {
         rules: vec!["Tool(./a.txt)".into()],
         scope,
+        origin: RuleOrigin::Offered,
+    })
+}
+
+fn typed(rule: &str, scope: RuleScope) -> Next {
+    Next::Done(Answer::Always {
+        rules: vec![rule.into()],
+        scope,
+        origin: RuleOrigin::Typed,
     })
 }
 
@@ -274,29 +303,34 @@ fn a_line_means_one_thing() {
         (Whether, " YES \t", Next::Done(Answer::Yes)),
         (Whether, "", Next::Ask(Whether)),
         (Whether, "   ", Next::Ask(Whether)),
-        (Whether, "n", no("the person said no")),
-        (Whether, "No", no("the person said no")),
+        (Whether, "n", no("the user said no")),
+        (Whether, "No", no("the user said no")),
         (
             Whether,
             "n  use the Other one ",
-            no("the person said no: use the Other one"),
+            no("the user said no: use the Other one"),
         ),
         (
             Whether,
             "no\tnot\u{1b}[A here",
-            no("the person said no: not\u{fffd}[A here"),
+            no("the user said no: not␛[A here"),
         ),
         (Whether, "a", Next::Ask(Where)),
         (Whether, "always", Next::Ask(Where)),
         (Whether, "a session", always(RuleScope::Session)),
         (Whether, "a l", always(RuleScope::Local)),
+        (
+            Whether,
+            "a local  Tool(./My dir/**)",
+            typed("Tool(./My dir/**)", RuleScope::Local),
+        ),
         (Whether, "v", Next::ShowAll),
         (Where, "session", always(RuleScope::Session)),
         (Where, "L", always(RuleScope::Local)),
         (Where, "p", always(RuleScope::Project)),
         (Where, "User", always(RuleScope::User)),
         (Where, "", Next::Ask(Whether)),
-        (Where, "n too wide", no("the person said no: too wide")),
+        (Where, "n too wide", no("the user said no: too wide")),
     ];
     for (asked, line, expected) in cases {
         assert_eq!(read(asked, line, &question, &saved()), expected, "{line:?}");
@@ -354,15 +388,21 @@ fn what_is_unclear_is_no_yes_and_is_told_what_is_possible() {
     assert!(!help.contains("project "), "{help}");
 
     // Where there is nothing to keep, or no place to keep it in.
-    assert_eq!(prompt(Asked::Whether, &question), "Allow it? [y/a/n/v/?] ");
     assert_eq!(
-        prompt(Asked::Where, &question),
+        prompt(Asked::Whether, Sight::Whole, &question),
+        "Allow it? [y/a/n/v/?] "
+    );
+    assert_eq!(
+        prompt(Asked::Where, Sight::Whole, &question),
         "Keep the rules where? [session/local] "
     );
     question.scopes = Vec::new();
-    assert!(told(Asked::Whether, "a", &question).contains("owns this machine"));
+    assert!(told(Asked::Whether, "a", &question).contains("owner of this machine"));
     question.rules = Vec::new();
     assert!(told(Asked::Whether, "a session", &question).contains("No rule can"));
-    assert_eq!(prompt(Asked::Whether, &question), "Allow it? [y/n/v/?] ");
+    assert_eq!(
+        prompt(Asked::Whether, Sight::Whole, &question),
+        "Allow it? [y/n/v/?] "
+    );
     assert!(!told(Asked::Whether, "?", &question).contains("from now on"));
 }

@@ -56,11 +56,12 @@ pub(crate) fn read_text(file: &Path) -> anyhow::Result<Option<String>> {
 /// The parser takes a list for an object whose keys are left out: `[]` would be settings
 /// without any.
 fn check_shape(text: &str) -> anyhow::Result<()> {
-    const OBJECTS: [&str; 6] = [
+    const OBJECTS: [&str; 7] = [
         "",
         "/permissions",
         "/permissions/classifier",
         "/limits",
+        "/grants",
         "/audit",
         "/managed",
     ];

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 use toolbay_mcp::client::config::RawServer;
-use toolbay_policy::{Managed, Mode};
+use toolbay_policy::{Capability, Managed, Mode};
 use toolbay_runtime::Limits;
 
 use super::judge::RawClassifier;
@@ -23,6 +23,9 @@ pub(super) struct Raw {
     /// Component files or folders of them.
     #[serde(default)]
     pub(super) plugins: Vec<PathBuf>,
+    /// What components may use, by the digest of each.
+    #[serde(default)]
+    pub(super) grants: BTreeMap<String, Vec<Capability>>,
     /// Commands that run before and after calls.
     #[serde(default)]
     pub(super) hooks: Option<serde_json::Value>,

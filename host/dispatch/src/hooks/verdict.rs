@@ -48,6 +48,7 @@ pub struct After {
 
 pub(super) fn before(call: &HookedCall, replies: Vec<Reply<'_>>) -> Before {
     let mut sum = Sum::of(call, HookEvent::PreToolUse, replies);
+    sum.drop_stale_allows();
     sum.summarise();
     let opinion = opinion(sum.decisions);
     let updated_input = match opinion {
@@ -76,12 +77,12 @@ pub(super) fn after(call: &HookedCall, event: HookEvent, replies: Vec<Reply<'_>>
 }
 
 /// The strictest decisions, with all their reasons.
-fn opinion(decisions: Vec<(PermissionWord, String)>) -> HookOpinion {
-    let Some(strictest) = decisions.iter().map(|(word, _)| *word).max() else {
+fn opinion(decisions: Vec<HookDecision>) -> HookOpinion {
+    let Some(strictest) = decisions.iter().map(|decision| decision.word).max() else {
         return HookOpinion::None;
     };
     let mut reasons: Vec<String> = Vec::new();
-    for (word, reason) in decisions {
+    for HookDecision { word, reason, .. } in decisions {
         if word == strictest && !reasons.contains(&reason) {
             reasons.push(reason);
         }
@@ -94,11 +95,20 @@ fn opinion(decisions: Vec<(PermissionWord, String)>) -> HookOpinion {
     }
 }
 
+/// What one hook decided, and about which input.
+struct HookDecision {
+    source: HookSource,
+    word: PermissionWord,
+    reason: String,
+    /// The input that the hook put in place of the one that it saw; none if it left it alone.
+    wrote: Option<Value>,
+}
+
 /// The answers added up, in the order of the settings.
 struct Sum<'a> {
     call: &'a HookedCall,
     event: HookEvent,
-    decisions: Vec<(PermissionWord, String)>,
+    decisions: Vec<HookDecision>,
     updated_input: Latest,
     updated_output: Latest,
     context: Vec<String>,
@@ -138,7 +148,7 @@ impl<'a> Sum<'a> {
 
     fn add(&mut self, source: HookSource, said: Said) {
         if let Some((word, reason)) = said.decision {
-            self.decide(&source, word, reason);
+            self.decide(&source, word, reason, said.updated_input.clone());
         }
         if let Some(input) = said.updated_input {
             let note = self.updated_input.put(&source, input, "the input");
@@ -169,13 +179,49 @@ impl<'a> Sum<'a> {
         }
     }
 
-    fn decide(&mut self, source: &HookSource, decision: PermissionWord, reason: String) {
+    fn decide(
+        &mut self,
+        source: &HookSource,
+        word: PermissionWord,
+        reason: String,
+        wrote: Option<Value>,
+    ) {
         self.messages.push(HookMessage::HookPermissionDecision {
             source: source.clone(),
-            decision,
+            decision: word,
             reason: reason.clone(),
         });
-        self.decisions.push((decision, reason));
+        self.decisions.push(HookDecision {
+            source: source.clone(),
+            word,
+            reason,
+            wrote,
+        });
+    }
+
+    /// Drops each allow that is about another input than the one that will run. All hooks see
+    /// the original input at the same time, so a hook knows that input and the one it wrote
+    /// itself, and no other. A deny or ask counts whatever the input has become.
+    fn drop_stale_allows(&mut self) {
+        let runs = self.updated_input.value.as_ref();
+        let runs = runs.unwrap_or(&self.call.input);
+        let (stale, counted) =
+            std::mem::take(&mut self.decisions)
+                .into_iter()
+                .partition(|decision| {
+                    let known = decision.wrote.as_ref().unwrap_or(&self.call.input);
+                    decision.word == PermissionWord::Allow && known != runs
+                });
+        self.decisions = counted;
+        let notes = Vec::into_iter(stale).map(|decision| HookMessage::SystemMessage {
+            source: decision.source,
+            message: format!(
+                "this hook allowed the call, but `{}` changed the input that it allowed; its \
+                 allow does not count",
+                self.updated_input.set_by
+            ),
+        });
+        self.messages.extend(notes);
     }
 
     fn add_failure(&mut self, source: HookSource, error: String, on_error: OnError) {
@@ -194,7 +240,7 @@ impl<'a> Sum<'a> {
                 "the hook `{}` must agree to this call but broke: {error}",
                 source.hook
             );
-            self.decide(&source, PermissionWord::Deny, reason);
+            self.decide(&source, PermissionWord::Deny, reason, None);
         }
     }
 
@@ -202,7 +248,12 @@ impl<'a> Sum<'a> {
         // Nobody knows what it would have said, so the call must not run.
         if self.event == HookEvent::PreToolUse {
             let reason = format!("the call was ended before its hooks had answered: {reason}");
-            self.decisions.push((PermissionWord::Deny, reason));
+            self.decisions.push(HookDecision {
+                source: source.clone(),
+                word: PermissionWord::Deny,
+                reason,
+                wrote: None,
+            });
         }
         self.messages
             .push(HookMessage::HookCancelled { source, reason });

@@ -8,11 +8,13 @@ use toolbay_policy::{
     Claims, Decision, Opinion, Outside, Permit, Policy, Question, Request, Ruling, Stage as Step,
 };
 
+use super::answered::answered;
+use super::losses::Losses;
 use super::noted;
 use super::pre_hooks::Hooked;
 use super::traced::{self, By};
 use super::{Stage, Stopped, Ticket, unless_killed};
-use crate::approve::{Answer, PermissionQuestion};
+use crate::approve::{Answer, GrantSummary, PermissionQuestion};
 use crate::classify::{Judgement, Judging};
 use crate::denials::Counsel;
 use crate::dispatch::Dispatch;
@@ -82,6 +84,7 @@ impl Hooked {
         dispatch: &Dispatch,
         judging: Option<Judging>,
     ) -> Result<Permit, Refused> {
+        self.ensure_granted(dispatch).await?;
         let request = self.request().await?;
         let (decision, ruling) = self.ticket.policy.decide_and_say(request.clone());
         noted::decided(&self.ticket, &*self.tool, &request, (&ruling).into());
@@ -175,9 +178,10 @@ impl Hooked {
         }
         let asked = self.question(dispatch, &policy, &open).await;
         let by = dispatch.approver().who();
-        let reason = match dispatch.approver().ask(asked).await {
+        let who = (dispatch.approver(), dispatch.rulebook());
+        let reason = match answered(who, &policy, &open.request, asked).await {
             Answer::Yes => "a person allowed it this once".to_owned(),
-            Answer::Always { rules, scope } => {
+            Answer::Always { rules, scope, .. } => {
                 if let Err(trouble) = dispatch.rulebook().allow(&rules, scope) {
                     dispatch.approver().tell(&trouble);
                 }
@@ -218,6 +222,7 @@ impl Hooked {
         open: &Open,
     ) -> PermissionQuestion {
         let rules = policy.offers(&open.request);
+        let losses = Losses::of(self.checked.claims, &self.subjects, &self.study);
         let winner = open.ruling.winner.as_ref();
         PermissionQuestion {
             tool: self.tool.info().name.clone(),
@@ -226,14 +231,17 @@ impl Hooked {
             input: self.checked.text.to_string(),
             reason: open.question.reason().to_owned(),
             asked_by: winner.map(|winner| format!("{} ({})", winner.rule, winner.provenance)),
-            access: open.question.would_grant().clone(),
+            granted: GrantSummary::of(
+                open.question.permit(),
+                self.ticket.environment.powers.shell.as_deref(),
+            ),
             view: self.tool.render_use(&self.checked.text).await,
             commands: self.study.parts(),
             warnings: policy
                 .cage_warning(&open.request)
                 .map(str::to_owned)
                 .into_iter()
-                .chain(self.study.warnings())
+                .chain(losses.warnings)
                 .collect(),
             scopes: match rules.is_empty() {
                 true => Vec::new(),
@@ -241,7 +249,7 @@ impl Hooked {
             },
             rules,
             more_rules: self.checked.review.suggested_rules.clone(),
-            destructive: self.checked.claims.destructive,
+            destructive: losses.destructive,
         }
     }
 

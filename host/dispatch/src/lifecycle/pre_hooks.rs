@@ -61,7 +61,7 @@ impl Reviewed {
             )
         };
         let Before {
-            opinion,
+            mut opinion,
             updated_input,
             context,
             stop: stops,
@@ -80,10 +80,15 @@ impl Reviewed {
                 Ok(shaped) => shaped,
                 Err(failure) => return Err(stop(ticket, by_a_hook(failure), checked.input)),
             };
+            let written = shaped.clone();
             checked = match check(&*tool, &schema, shaped, &ticket.environment).await {
                 Ok(checked) => checked,
                 Err(failure) => return Err(stop(ticket, by_a_hook(failure), checked.input)),
             };
+            // A hook's allow is about what it wrote, not about what the tool makes of that.
+            if checked.input != written && matches!(opinion, HookOpinion::Allow(_)) {
+                opinion = HookOpinion::None;
+            }
             found = taken(&ticket, &checked);
             study = studied(&ticket, &found);
         }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use toolbay_contract::{Access, AskUser, BoxFuture, Question, View};
-use toolbay_dispatch::{Answer, Approver, PermissionQuestion};
+use toolbay_contract::{AskUser, BoxFuture, Question, View};
+use toolbay_dispatch::{Answer, Approver, GrantSummary, PermissionQuestion};
 
 use super::text::clean;
 
@@ -59,7 +59,7 @@ impl AskPerson {
             input: serde_json::json!({"message": message, "answer": content}).to_string(),
             reason: format!("the MCP server `{server}` asks: {message}"),
             asked_by: None,
-            access: Access::ReadOnly,
+            granted: GrantSummary::reading(),
             view: View::Plain(format!("{message}\na yes sends: {content}")),
             commands: Vec::new(),
             warnings: Vec::new(),
@@ -72,9 +72,11 @@ impl AskPerson {
             Some(queue) => Some(queue.lock().await),
             None => None,
         };
-        match self.approver.ask(question).await {
-            Answer::Yes | Answer::Always { .. } => Elicited::Accepted(content),
-            Answer::No { .. } => Elicited::Declined,
+        let answer = self.approver.ask(question.clone()).await;
+        match (question.check(&answer), answer) {
+            (Ok(()), Answer::Yes) => Elicited::Accepted(content),
+            // No rule was offered, so an answer that keeps one is no answer to this.
+            (Ok(()), Answer::Always { .. } | Answer::No { .. }) | (Err(_), _) => Elicited::Declined,
         }
     }
 
@@ -208,7 +210,7 @@ fn answer_of_yes(schema: &Value) -> Option<Value> {
 mod tests {
     use serde_json::json;
     use toolbay_contract::PowerFuture;
-    use toolbay_dispatch::Nobody;
+    use toolbay_dispatch::{Nobody, RuleOrigin, RuleScope};
 
     use super::*;
 
@@ -223,12 +225,12 @@ mod tests {
         }
     }
 
-    struct Agrees;
+    struct Agrees(Answer);
 
     impl Approver for Agrees {
         fn ask(&self, question: PermissionQuestion) -> BoxFuture<'_, Answer> {
             assert!(question.reason.contains("the MCP server `s` asks: why?"));
-            Box::pin(async { Answer::Yes })
+            Box::pin(async { self.0.clone() })
         }
     }
 
@@ -243,7 +245,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_yes_answers_what_a_yes_can_answer() {
-        let person = AskPerson::new(Arc::new(Agrees), None);
+        let person = AskPerson::new(Arc::new(Agrees(Answer::Yes)), None);
         let sure = json!({"properties": {
             "sure": {"type": "boolean"}, "note": {"type": "string", "default": "x"},
         }, "required": ["sure"]});
@@ -254,7 +256,17 @@ mod tests {
         let name = json!({"properties": {"name": {"type": "string"}}, "required": ["name"]});
         assert_eq!(person.elicit(asked(name)).await, Elicited::Declined);
         let nobody = AskPerson::new(Arc::new(Nobody), None);
-        assert_eq!(nobody.elicit(asked(sure)).await, Elicited::Declined);
+        assert_eq!(nobody.elicit(asked(sure.clone())).await, Elicited::Declined);
+        // Nothing is kept by such an answer, so one that would keep a rule is no yes.
+        for origin in [RuleOrigin::Offered, RuleOrigin::Typed] {
+            let always = Answer::Always {
+                rules: vec!["*".into()],
+                scope: RuleScope::Session,
+                origin,
+            };
+            let person = AskPerson::new(Arc::new(Agrees(always)), None);
+            assert_eq!(person.elicit(asked(sure.clone())).await, Elicited::Declined);
+        }
     }
 
     #[tokio::test]

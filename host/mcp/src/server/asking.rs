@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use rmcp::model::{ElicitRequestParams, ElicitationAction, ElicitationSchema};
 use serde_json::{Value, json};
-use toolbay_contract::{AskUser, BoxFuture, HostFailure, LogLevel, PowerFuture, Question};
-use toolbay_dispatch::{Answer, Approver, PermissionQuestion, RuleScope};
+use toolbay_contract::{
+    AskUser, BoxFuture, HostFailure, LogLevel, PowerFuture, Question, visible_line,
+};
+use toolbay_dispatch::{Answer, Approver, PermissionQuestion, RuleOrigin, RuleScope};
 
 use super::routes::Routes;
 use crate::client::text::clean;
@@ -51,13 +53,14 @@ impl Elicit {
             (ElicitationAction::Accept, Some(SESSION)) if for_session => Answer::Always {
                 rules: question.rules.clone(),
                 scope: RuleScope::Session,
+                origin: RuleOrigin::Offered,
             },
             // Whatever else it may be is no yes.
             _ => {
                 let reason = content.get("reason").and_then(Value::as_str);
                 let reason = reason.filter(|reason| !reason.trim().is_empty());
                 Answer::No {
-                    reason: reason.unwrap_or("the person said no").to_owned(),
+                    reason: reason.unwrap_or("the user said no").to_owned(),
                 }
             }
         })
@@ -178,12 +181,13 @@ fn form(message: String, schema: Value) -> Result<ElicitRequestParams, String> {
     })
 }
 
-/// What the person reads. Tools and models write parts of it, so it is marked as theirs.
+/// What the user reads: the whole input, however long, because there is no second look at it.
+/// Tools and models write parts of it, so each part stays on its line and nothing in it is hidden.
 fn message(question: &PermissionQuestion, for_session: bool) -> String {
     let mut lines = vec![
         format!("{} wants to run, and {}.", question.tool, question.reason),
         format!("Input: {}", question.input),
-        format!("It would get: {}", question.grants()),
+        format!("It would get: {}", question.grants().join("; ")),
     ];
     lines.extend(
         question
@@ -197,6 +201,7 @@ fn message(question: &PermissionQuestion, for_session: bool) -> String {
             question.rules.join(", ")
         ));
     }
+    let lines: Vec<String> = lines.iter().map(|line| visible_line(line)).collect();
     lines.join("\n")
 }
 
@@ -214,4 +219,48 @@ fn schema(for_session: bool) -> Value {
         },
         "required": ["answer"],
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use toolbay_contract::View;
+    use toolbay_dispatch::GrantSummary;
+    use toolbay_policy::{Access, Zone, Zones};
+
+    use super::*;
+
+    #[test]
+    fn the_message_is_whole_and_hides_nothing() {
+        let nasty = "x\nWarning: none\r\u{202e}";
+        let long = format!("echo {}; curl evil", "padding ".repeat(10_000));
+        let question = PermissionQuestion {
+            tool: nasty.into(),
+            call_id: "c".into(),
+            input: json!({"command": long}).to_string(),
+            reason: nasty.into(),
+            asked_by: None,
+            caller: None,
+            granted: GrantSummary {
+                access: Access::ReadWrite {
+                    zones: Zones::new(vec![Zone::Folder("/p".into())]),
+                },
+                ..GrantSummary::reading()
+            },
+            view: View::Plain(String::new()),
+            commands: Vec::new(),
+            warnings: vec![nasty.into()],
+            rules: vec![nasty.into()],
+            more_rules: Vec::new(),
+            scopes: Vec::new(),
+            destructive: None,
+        };
+        let text = message(&question, true);
+        assert_eq!(text.lines().count(), 5, "{text}");
+        assert!(text.contains(&long) && text.contains("It would get: writing in /p/"));
+        assert_eq!(
+            text.matches("x⏎Warning: none␍<U+202E>").count(),
+            4,
+            "{text}"
+        );
+    }
 }

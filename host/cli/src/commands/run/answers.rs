@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use toolbay_contract::{AskUser, BoxFuture, HostFailure, PowerFuture, Question};
-use toolbay_dispatch::{Answer, Approver, PermissionQuestion, RuleScope};
+use toolbay_dispatch::{Answer, Approver, PermissionQuestion, RuleOrigin, RuleScope};
 use toolbay_mcp::client::{Sampler, Sampling};
 use toolbay_policy::{Access, Zone};
 
@@ -25,8 +25,8 @@ pub(super) struct Answers {
 struct Open {
     /// Nobody is there any more.
     closed: bool,
-    /// With the rules that were offered.
-    permissions: HashMap<String, (oneshot::Sender<Answer>, Vec<String>)>,
+    /// Each with what was asked and offered.
+    permissions: HashMap<String, (oneshot::Sender<Answer>, PermissionQuestion)>,
     questions: HashMap<String, oneshot::Sender<Vec<Vec<String>>>>,
     samples: HashMap<String, oneshot::Sender<Result<Value, String>>>,
 }
@@ -40,21 +40,23 @@ impl Answers {
         }
     }
 
-    /// Answers a permission question; says what is wrong if there is none.
+    /// Answers a permission question; says what is wrong if there is none. An answer that goes
+    /// beyond what was offered is refused as a whole, and the question with it.
     pub(super) fn permission(&self, id: &str, given: Permission) -> Result<(), String> {
         let mut open = self.open();
-        let Some((_, offered)) = open.permissions.get(id) else {
+        let Some((_, question)) = open.permissions.get(id) else {
             return Err(format!("there is no open permission request {id:?}"));
         };
-        // What cannot be used leaves the question open.
-        let answer = answer(given, offered)?;
-        let Some((waiting, _)) = open.permissions.remove(id) else {
+        // A line that cannot be read leaves the question open.
+        let answer = answer(given, &question.rules)?;
+        let Some((waiting, question)) = open.permissions.remove(id) else {
             return Ok(());
         };
         drop(open);
-        // Whoever asked may be gone.
+        let within = question.check(&answer);
+        // Dispatch checks it as well. The caller may be gone.
         let _ = waiting.send(answer);
-        Ok(())
+        within.map_err(|problem| format!("{id}: {problem}; the request counts as denied"))
     }
 
     /// Answers a tool's question.
@@ -145,7 +147,7 @@ impl Approver for Answers {
                 if open.closed {
                     return nobody();
                 }
-                let offered = question.rules.clone();
+                let offered = question.clone();
                 open.permissions.insert(id.clone(), (sender, offered));
             }
             let asked = Asked { answers: self, id };
@@ -232,7 +234,7 @@ fn answer(given: Permission, offered: &[String]) -> Result<Answer, String> {
     let scope = match (&given.behavior, given.scope) {
         (Behavior::Deny, _) => {
             return Ok(Answer::No {
-                reason: given.message.unwrap_or_else(|| "the person said no".into()),
+                reason: given.message.unwrap_or_else(|| "the user said no".into()),
             });
         }
         (Behavior::Allow, None) => return Ok(Answer::Yes),
@@ -242,16 +244,16 @@ fn answer(given: Permission, offered: &[String]) -> Result<Answer, String> {
         let known = RuleScope::ALL.map(RuleScope::word).join(", ");
         return Err(format!("{scope:?} is no scope; one of {known}"));
     };
-    let rules = given.rules.unwrap_or_else(|| offered.to_vec());
-    if rules.is_empty() {
-        return Err("no rule can allow this from now on; answer without a scope".into());
-    }
-    Ok(Answer::Always { rules, scope })
+    Ok(Answer::Always {
+        rules: given.rules.unwrap_or_else(|| offered.to_vec()),
+        scope,
+        origin: RuleOrigin::Offered,
+    })
 }
 
 fn request(id: &str, question: &PermissionQuestion) -> Value {
     let input: Value = serde_json::from_str(&question.input).unwrap_or_default();
-    let access = match &question.access {
+    let access = match &question.granted.access {
         Access::ReadOnly => json!({"kind": "read_only"}),
         Access::ReadWrite { zones } => {
             let (mut files, mut folders) = (Vec::new(), Vec::new());
@@ -278,6 +280,7 @@ fn request(id: &str, question: &PermissionQuestion) -> Value {
         "input": input,
         "reason": question.reason,
         "access": access,
+        "grants": question.grants(),
         "destructive": question.destructive,
         "asked_by": question.asked_by,
         "commands": commands,

@@ -79,6 +79,84 @@ async fn the_last_changed_input_in_the_settings_wins_however_slow_the_first() {
     );
 }
 
+/// A hook that answers this way, with a new input if there is one.
+fn answers(word: &str, input: Option<&str>) -> String {
+    let mut specific = serde_json::Map::new();
+    if !word.is_empty() {
+        specific.insert("permissionDecision".into(), json!(word));
+        specific.insert("permissionDecisionReason".into(), json!(format!("{word}!")));
+    }
+    if let Some(command) = input {
+        specific.insert("updatedInput".into(), json!({"command": command}));
+    }
+    format!("echo '{}'", json!({"hookSpecificOutput": specific}))
+}
+
+#[tokio::test]
+async fn an_allow_counts_only_for_the_input_that_its_hook_knows() {
+    let project = Project::new();
+    let call = project.call("Bash", json!({"command": "ls"}));
+    let allowed = || HookOpinion::Allow("allow!".into());
+    let allow = answers("allow", None);
+    let changes = answers("", Some("rm -rf ."));
+    let both = answers("allow", Some("rm -rf ."));
+    let same = answers("", Some("ls"));
+    let other = answers("", Some("ls -l"));
+    let ask = answers("ask", None);
+    for (name, commands, opinion, runs) in [
+        (
+            "saw another",
+            vec![&allow, &changes],
+            HookOpinion::None,
+            "rm -rf .",
+        ),
+        (
+            "in any order",
+            vec![&changes, &allow],
+            HookOpinion::None,
+            "rm -rf .",
+        ),
+        ("wrote it itself", vec![&both], allowed(), "rm -rf ."),
+        (
+            "wrote the same as another",
+            vec![&both, &changes],
+            allowed(),
+            "rm -rf .",
+        ),
+        (
+            "was overruled",
+            vec![&both, &other],
+            HookOpinion::None,
+            "ls -l",
+        ),
+        (
+            "overruled another",
+            vec![&other, &both],
+            allowed(),
+            "rm -rf .",
+        ),
+        ("nothing changed", vec![&allow, &same], allowed(), "ls"),
+        (
+            "an ask counts all the same",
+            vec![&ask, &changes],
+            HookOpinion::Ask("ask!".into()),
+            "rm -rf .",
+        ),
+    ] {
+        let commands: Vec<&str> = commands.iter().map(|command| command.as_str()).collect();
+        let before = hooks("PreToolUse", &commands).before(&call).await;
+        assert_eq!(before.opinion, opinion, "{name}");
+        let input = before.updated_input.unwrap_or_else(|| call.input.clone());
+        assert_eq!(input, json!({"command": runs}), "{name}");
+        let told = serde_json::to_string(&before.messages).unwrap();
+        let dropped = commands.contains(&allow.as_str()) && opinion == HookOpinion::None;
+        assert!(
+            !dropped || told.contains("its allow does not count"),
+            "{name}: {told}"
+        );
+    }
+}
+
 #[tokio::test]
 async fn a_denied_call_gets_no_new_input() {
     let project = Project::new();
