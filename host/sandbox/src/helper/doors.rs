@@ -1,4 +1,4 @@
-//! Folders in which the doorman may make one file each, and nobody anything else.
+//! Folders in which the doorman may make one file each, and nothing else may be made.
 //!
 //! A file that was named for a command and does not exist cannot be shown to it, and its folder
 //! is not to be changed. So the doorman holds the folder by a handle that no path leads to.

@@ -68,7 +68,7 @@ fn copy_for(step: &Step) -> Result<Option<OwnedFd>, String> {
     match step {
         Step::Writable(path) => {
             let what = || format!("copying the mount of {}", path.path().display());
-            // Nobody may lead us elsewhere by a link that was put on the way since.
+            // A link that was put on the way since must not lead elsewhere.
             let place = c_text(path.path()).and_then(|path| open::fixed(&path));
             let place = place.during(what())?;
             let copy = mount::copy_held(place.as_fd()).during(what())?;

@@ -21,9 +21,9 @@ const GREEDY: &str = include_str!("greedy.py");
 const NO_CAGE: i32 = 99;
 
 /// Numbers that look random and are the same each time.
-struct Dice(u64);
+struct Numbers(u64);
 
-impl Dice {
+impl Numbers {
     fn below(&mut self, end: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -63,7 +63,7 @@ struct Tree {
 }
 
 /// Folders, files, links in and out, repositories, second names, folders that nobody may enter.
-fn grow(world: &World, dice: &mut Dice) -> Tree {
+fn grow(world: &World, numbers: &mut Numbers) -> Tree {
     world.fresh_project();
     let (project, outside) = (world.project(), world.path("outside"));
     fs::create_dir_all(outside.join("folder")).unwrap();
@@ -73,22 +73,22 @@ fn grow(world: &World, dice: &mut Dice) -> Tree {
         files: vec![],
     };
     for _ in 0..14 {
-        let folder = dice.pick(&tree.folders);
-        let folder = folder.join(OsStr::from_bytes(dice.pick(&FOLDERS[..])));
+        let folder = numbers.pick(&tree.folders);
+        let folder = folder.join(OsStr::from_bytes(numbers.pick(&FOLDERS[..])));
         if fs::create_dir(&folder).is_ok() {
             tree.folders.push(folder);
         }
     }
     for _ in 0..24 {
-        let file = dice.pick(&tree.folders);
-        let file = file.join(OsStr::from_bytes(dice.pick(&FILES[..])));
+        let file = numbers.pick(&tree.folders);
+        let file = file.join(OsStr::from_bytes(numbers.pick(&FILES[..])));
         if file.exists() {
             continue;
         }
         let text = format!("{}\n", tree.files.len());
-        match dice.below(6) {
+        match numbers.below(6) {
             0 if !tree.files.is_empty() => {
-                fs::hard_link(dice.pick(&tree.files), &file).unwrap();
+                fs::hard_link(numbers.pick(&tree.files), &file).unwrap();
             }
             0 => fs::hard_link(outside.join("existing"), &file).unwrap(),
             _ => fs::write(&file, text).unwrap(),
@@ -101,19 +101,19 @@ fn grow(world: &World, dice: &mut Dice) -> Tree {
             1 => outside.join("existing"),
             2 => PathBuf::from("../outside/folder"),
             3 => PathBuf::from("nowhere"),
-            4 => dice.pick(&tree.folders),
-            _ => dice.pick(&tree.files),
+            4 => numbers.pick(&tree.folders),
+            _ => numbers.pick(&tree.files),
         };
-        let name = ["in", ".Agents", "way"][dice.below(3)];
-        let _ = symlink(target, dice.pick(&tree.folders).join(name));
+        let name = ["in", ".Agents", "way"][numbers.below(3)];
+        let _ = symlink(target, numbers.pick(&tree.folders).join(name));
     }
-    let repository = dice.pick(&tree.folders).join(".git");
+    let repository = numbers.pick(&tree.folders).join(".git");
     fs::create_dir_all(repository.join("hooks")).unwrap();
     fs::write(repository.join("config"), "[core]\n\tbare = false\n").unwrap();
     fs::write(repository.join("hooks/pre-push"), "true\n").unwrap();
     tree.files.push(repository.join("config"));
     tree.folders.push(repository);
-    let locked = dice.pick(&tree.folders).join("locked");
+    let locked = numbers.pick(&tree.folders).join("locked");
     if fs::create_dir(&locked).is_ok() {
         fs::write(locked.join("file"), "locked\n").unwrap();
         tree.folders.push(locked.clone());
@@ -121,7 +121,7 @@ fn grow(world: &World, dice: &mut Dice) -> Tree {
     world.own(&project);
     world.own(&outside);
     let mode = if is_root() {
-        dice.pick(&[0, 0o555])
+        numbers.pick(&[0, 0o555])
     } else {
         0o555
     };
@@ -131,14 +131,14 @@ fn grow(world: &World, dice: &mut Dice) -> Tree {
     tree
 }
 
-fn choose(tree: &Tree, dice: &mut Dice) -> Vec<CageZone> {
-    let count = dice.below(5);
-    let zones = (0..count).map(|_| match dice.below(3) {
-        0 => CageZone::Folder(dice.pick(&tree.folders)),
-        1 => CageZone::File(dice.pick(&tree.files)),
+fn choose(tree: &Tree, numbers: &mut Numbers) -> Vec<CageZone> {
+    let count = numbers.below(5);
+    let zones = (0..count).map(|_| match numbers.below(3) {
+        0 => CageZone::Folder(numbers.pick(&tree.folders)),
+        1 => CageZone::File(numbers.pick(&tree.files)),
         _ => {
-            let name = dice.pick(&[&b"new"[..], b".Mcp.Json", b".env", b"n\xff"]);
-            let mut folder = dice.pick(&tree.folders);
+            let name = numbers.pick(&[&b"new"[..], b".Mcp.Json", b".env", b"n\xff"]);
+            let mut folder = numbers.pick(&tree.folders);
             if folder.ends_with("locked") {
                 folder = tree.folders[0].clone();
             }
@@ -277,10 +277,10 @@ fn options(zones: &[CageZone]) -> Vec<OsString> {
 
 /// Runs one random tree; `None` where this machine has no such cage.
 fn run(world: &World, kind: &str, seed: usize) -> Option<Vec<String>> {
-    let mut dice =
-        Dice(0x9e37_79b9_7f4a_7c15 ^ (seed as u64 + 1).wrapping_mul(0x2545_f491_4f6c_dd1d));
-    let tree = grow(world, &mut dice);
-    let mut zones = choose(&tree, &mut dice);
+    let mut numbers =
+        Numbers(0x9e37_79b9_7f4a_7c15 ^ (seed as u64 + 1).wrapping_mul(0x2545_f491_4f6c_dd1d));
+    let tree = grow(world, &mut numbers);
+    let mut zones = choose(&tree, &mut numbers);
     let mut command: Vec<OsString> = vec!["python3".into(), "-c".into(), GREEDY.into()];
     command.extend(zones.iter().map(|zone| zone.path().into()));
     let mut options = options(&zones);

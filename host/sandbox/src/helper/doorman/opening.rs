@@ -105,7 +105,7 @@ impl<'a> Doorman<'a> {
             }
             match self.open_spot(caller, &spot, request, kind)? {
                 Ok((file, kind)) => return request.answer(file, kind),
-                // Somebody was faster: look again.
+                // Another process was faster: look again.
                 Err(error) if is(&error, libc::EEXIST) && !request.only_new() => {}
                 Err(error) if is(&error, libc::ENOENT) && request.has(libc::O_CREAT) => {}
                 Err(error) if is(&error, libc::ELOOP) => {}
