@@ -24,8 +24,8 @@ use toolbay_contract::{
 };
 use toolbay_policy::Access;
 use toolbay_sandbox::cage::{
-    self, Bounds, Command, Demands, Enclosure, GitAccess, Hosts, Limits, Paths, Profile, Streams,
-    Strength,
+    self, Bounds, Command, Demands, Enclosure, GitAccess, Hosts, Limits, Paths, Profile,
+    ProtectedNames, Streams, Strength,
 };
 use toolbay_sandbox::process::Bare;
 
@@ -376,7 +376,17 @@ pub(crate) fn enclose(setting: &CageSetting, extra: Extra) -> Result<Enclosure, 
         own: extra.own,
         read: sandbox.allow_read.clone(),
         protect,
+        names: protected(),
         deny_read,
     };
     cage.around(&paths).map_err(|error| error.to_string())
+}
+
+/// The one list of protected names, as cages take it.
+pub(crate) fn protected() -> ProtectedNames {
+    let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    ProtectedNames {
+        always: owned(toolbay_policy::protected_names()),
+        but_for_git: owned(toolbay_policy::ci_names()),
+    }
 }

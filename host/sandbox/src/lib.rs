@@ -27,7 +27,7 @@ mod tests;
 
 use std::ffi::OsStr;
 
-pub use names::{home_controls, is_protected, secrets};
+pub use names::{ProtectedNames, home_controls, secrets};
 
 /// One means of caging a process.
 #[derive(Debug, Clone, PartialEq, Eq)]

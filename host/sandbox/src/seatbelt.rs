@@ -8,8 +8,6 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::names::PROTECTED;
-
 /// Where the program is; one of that name elsewhere would not be it.
 pub const PROGRAM: &str = "/usr/bin/sandbox-exec";
 
@@ -22,6 +20,8 @@ pub struct Seatbelt {
     pub temporary: PathBuf,
     /// Not to be changed, whether they exist or not.
     pub protect: Vec<PathBuf>,
+    /// Names that must not be changed wherever they stand in `write`, in any case.
+    pub names: Vec<String>,
     /// Neither to be changed nor read.
     pub deny_read: Vec<PathBuf>,
     /// The port of a proxy on the loopback device, if there is one.
@@ -77,7 +77,7 @@ pub fn profile(seatbelt: &Seatbelt) -> Result<String, Unsayable> {
     }
     for path in &seatbelt.write {
         let place = quoted(path)?;
-        for name in PROTECTED {
+        for name in &seatbelt.names {
             let name = pattern(name);
             line(format!(
                 "(deny file-write* (require-all (subpath {place}) (regex #\"/{name}(/|$)\")))"

@@ -143,6 +143,7 @@ fn paths(
     Paths {
         roots,
         protect,
+        names: crate::caged::protected(),
         deny_read,
         ..Paths::default()
     }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use super::guard::{Guard, Mediation, Zone, ZoneKind};
+use super::guard::{Guard, Zone, ZoneKind};
 use super::plan::{self, Input, Network, Plan, Program, Report};
 use super::{Cage, Demands, Helper, Kind, Limits, Strength};
 use crate::kernel::bpf;
@@ -37,7 +37,7 @@ const LACKS: [&str; 6] = [
     "other processes and their command lines can be seen",
     "there is no private folder for temporary files and no network, not even loopback",
     "names in hidden folders can be listed",
-    "named pipes can be made and not be written to, attributes of files not be set",
+    "attributes of files cannot be set",
     "what a command leaves running is hunted down instead of ending with a namespace",
     "memory is bounded for each process, not for all together",
 ];
@@ -135,15 +135,17 @@ fn try_out(cage: &Cage) -> Result<(), String> {
                 Kind::Namespaces | Kind::Bubblewrap => vec![Zone {
                     path: "/dev/shm".into(),
                     kind: ZoneKind::Private,
+                    identity: None,
                 }],
                 // The helper adds a folder of its own.
                 Kind::Degraded => Vec::new(),
             },
+            shown: Vec::new(),
             names: Vec::new(),
             paths: Vec::new(),
+            targets: Vec::new(),
             pins: Vec::new(),
             git: super::GitAccess::ReadOnly,
-            mediation: Mediation::Making,
         },
         limits: Limits::default(),
         unreadable: Vec::new(),

@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use super::ground::Ground;
+use super::guard::Zone;
 use super::layout;
 use super::plan::Walls;
 
@@ -38,7 +39,12 @@ pub fn allowed(host: impl IntoIterator<Item = (OsString, OsString)>) -> Pairs {
 
 /// The given variables, of which a later one beats an earlier one; and where to put temporary
 /// files and caches, since the host's folders for them cannot be written to.
-pub(super) fn inside(ground: &Ground, walls: Walls, given: &[(OsString, OsString)]) -> Pairs {
+pub(super) fn inside(
+    ground: &Ground,
+    zones: &[Zone],
+    walls: Walls,
+    given: &[(OsString, OsString)],
+) -> Pairs {
     let mut all: Pairs = Vec::new();
     for (name, value) in given {
         all.retain(|(old, _)| old != name);
@@ -48,10 +54,9 @@ pub(super) fn inside(ground: &Ground, walls: Walls, given: &[(OsString, OsString
     let (Some(temporary), Walls::Namespaces | Walls::Bubblewrap) = (temporary, walls) else {
         return all;
     };
-    let places = ground.writable();
     let can_be_written = |value: &OsStr| {
         let value = Path::new(value);
-        places.iter().any(|place| value.starts_with(place))
+        zones.iter().any(|zone| value.starts_with(zone.path.path()))
     };
     let value = |name: &str| {
         let found = all.iter().find(|(old, _)| old == name);

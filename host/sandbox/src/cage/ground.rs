@@ -1,7 +1,6 @@
 //! The paths of a session, looked at once and made real, so that nothing that a command or a
 //! model says later can widen them.
 
-use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -10,8 +9,9 @@ use thiserror::Error;
 
 use super::Closed;
 use super::guard::{GitAccess, is_git_control};
+use super::narrow::Narrow;
 use crate::kernel::process;
-use crate::names::PROTECTED;
+use crate::names::{ProtectedNames, folded};
 
 /// Paths as somebody wrote them.
 #[derive(Debug, Clone, Default)]
@@ -27,6 +27,8 @@ pub struct Paths {
     pub read: Vec<PathBuf>,
     /// Never to be changed, whether they exist or not.
     pub protect: Vec<PathBuf>,
+    /// Never to be changed wherever they stand below `roots` and `write`, in any case.
+    pub names: ProtectedNames,
     /// Never to be read or changed. `secrets` has a list to start from.
     pub deny_read: Vec<PathBuf>,
 }
@@ -40,11 +42,14 @@ pub enum PathError {
     NoFolder(PathBuf),
     #[error("{0} must not be written to as a whole; name the folders below it that are needed")]
     TooWide(PathBuf),
+    #[error("{path} cannot be opened to a single command: {reason}")]
+    NoZone { path: PathBuf, reason: String },
     #[error("{0} is not an absolute path")]
     Relative(PathBuf),
 }
 
-/// More entries than this are not looked through; then every change is asked about instead.
+/// More entries than this are not looked through: names behind them are not covered, and the
+/// doorman alone refuses changes to them.
 const MOST_ENTRIES: usize = 500_000;
 
 /// Never roots: all of the system, or what the kernel shows as files.
@@ -62,6 +67,9 @@ pub(crate) struct Ground {
     pub(crate) read: Vec<PathBuf>,
     pub(crate) protect: Vec<PathBuf>,
     pub(crate) hidden: Vec<PathBuf>,
+    pub(crate) names: ProtectedNames,
+    /// What one command may change, where that is not all.
+    pub(crate) narrow: Option<Narrow>,
     /// Whose the first root is, where that is not user 0 and this is.
     pub(crate) owner: Option<(u32, u32)>,
 }
@@ -71,12 +79,16 @@ pub(crate) struct Ground {
 pub(crate) struct Found {
     /// To be covered by read-only mounts.
     pub(crate) places: Vec<PathBuf>,
-    /// Whether one of them is a link, which cannot be covered.
-    pub(crate) has_links: bool,
-    /// Where such links lead.
+    /// Where those lead that are links, which cannot be covered.
     pub(crate) targets: Vec<PathBuf>,
-    /// Whether there was too much to look at all of it.
-    pub(crate) is_cut: bool,
+}
+
+impl Found {
+    pub(crate) fn with(mut self, more: &Self) -> Self {
+        self.places.extend(more.places.iter().cloned());
+        self.targets.extend(more.targets.iter().cloned());
+        self
+    }
 }
 
 impl Ground {
@@ -107,6 +119,8 @@ impl Ground {
             read: there(all_real(&paths.read)?),
             protect: all_real(&paths.protect)?,
             hidden: there(all_real(&paths.deny_read)?),
+            names: paths.names.folded(),
+            narrow: None,
         })
     }
 
@@ -126,7 +140,15 @@ impl Ground {
         ground
     }
 
-    /// Folders and files that may be written to, outer ones first.
+    /// The same for a command that may change less.
+    pub(crate) fn narrowed(&self, narrow: &Narrow) -> Self {
+        Self {
+            narrow: Some(narrow.clone()),
+            ..self.clone()
+        }
+    }
+
+    /// Folders and files that commands of the session may write to, outer ones first.
     pub(crate) fn writable(&self) -> Vec<PathBuf> {
         let mut all: Vec<PathBuf> = self.roots.iter().chain(&self.write).cloned().collect();
         all.sort();
@@ -137,7 +159,12 @@ impl Ground {
     /// Looks through everything writable for protected names, once for both kinds of access
     /// to repositories. Links are not followed.
     pub(crate) fn search(&self) -> [Found; 2] {
-        let hits = self.hits(Depth::Whole);
+        self.search_in(self.writable())
+    }
+
+    /// The same in some folders alone.
+    pub(crate) fn search_in(&self, folders: Vec<PathBuf>) -> [Found; 2] {
+        let hits = self.hits(Depth::Whole, folders);
         [GitAccess::ReadOnly, GitAccess::Writes].map(|git| self.found(&hits, git, Found::default()))
     }
 
@@ -146,14 +173,21 @@ impl Ground {
         known
             .places
             .retain(|place| place.symlink_metadata().is_ok());
-        self.found(&self.hits(Depth::Top), git, known)
+        let mut folders = self.writable();
+        folders.extend(self.narrow.iter().flat_map(Narrow::folders));
+        self.found(&self.hits(Depth::Top, folders), git, known)
     }
 
-    fn found(&self, hits: &Hits, git: GitAccess, mut found: Found) -> Found {
-        for (path, kind) in &hits.names {
-            self.note(path, kind.is_symlink(), git, &mut found);
+    fn found(&self, hits: &[Hit], git: GitAccess, mut found: Found) -> Found {
+        for hit in hits {
+            let is_held = match hit.against {
+                Against::All => true,
+                Against::AllButGit => git == GitAccess::ReadOnly,
+            };
+            if is_held {
+                self.note(&hit.path, hit.kind.is_symlink(), git, &mut found);
+            }
         }
-        found.is_cut |= hits.is_cut;
         self.add_protected(&mut found);
         for list in [&mut found.places, &mut found.targets] {
             list.sort();
@@ -175,10 +209,10 @@ impl Ground {
         all.any(|place| path.starts_with(place))
     }
 
-    fn hits(&self, depth: Depth) -> Hits {
-        let mut hits = Hits::default();
+    fn hits(&self, depth: Depth, folders: Vec<PathBuf>) -> Vec<Hit> {
+        let mut hits = Vec::new();
         let mut seen = 0;
-        let mut open = self.writable();
+        let mut open = folders;
         while let Some(folder) = open.pop() {
             if self.own.contains(&folder) {
                 continue;
@@ -188,25 +222,39 @@ impl Ground {
             for entry in entries.filter_map(Result::ok) {
                 seen += 1;
                 if seen > MOST_ENTRIES {
-                    hits.is_cut = true;
                     return hits;
                 }
                 let Ok(kind) = entry.file_type() else {
                     continue;
                 };
-                if is_protected(&entry.file_name()) {
-                    hits.names.push((entry.path(), kind));
-                } else if kind.is_dir() && depth == Depth::Whole {
+                let against = self.protected_against(entry.file_name().as_bytes());
+                // What is open to git may hold names that are not.
+                if against != Some(Against::All) && kind.is_dir() && depth == Depth::Whole {
                     open.push(entry.path());
                 }
+                hits.extend(against.map(|against| Hit {
+                    path: entry.path(),
+                    kind,
+                    against,
+                }));
             }
         }
         hits
     }
 
+    /// Whom a name is protected against, if it is.
+    pub(super) fn protected_against(&self, name: &[u8]) -> Option<Against> {
+        let name = folded(name);
+        let is_in = |list: &[String]| list.iter().any(|one| one.as_bytes() == &*name);
+        if is_in(&self.names.always) {
+            Some(Against::All)
+        } else {
+            is_in(&self.names.but_for_git).then_some(Against::AllButGit)
+        }
+    }
+
     fn note(&self, path: &Path, is_link: bool, git: GitAccess, found: &mut Found) {
         if is_link {
-            found.has_links = true;
             // Where the link leads is as good as the name itself.
             if let Ok(target) = path.canonicalize()
                 && self.is_writable(&target)
@@ -230,7 +278,6 @@ impl Ground {
         for entry in inside.filter_map(Result::ok) {
             if is_git_control(&entry.file_name()) {
                 let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
-                found.has_links |= is_link;
                 if !is_link {
                     found.places.push(entry.path());
                 }
@@ -263,22 +310,25 @@ impl Ground {
     }
 }
 
-/// Protected names as they were met.
-#[derive(Debug, Default)]
-struct Hits {
-    names: Vec<(PathBuf, std::fs::FileType)>,
-    is_cut: bool,
+/// A protected name as it was met.
+#[derive(Debug)]
+struct Hit {
+    path: PathBuf,
+    kind: std::fs::FileType,
+    against: Against,
+}
+
+/// Whom a name is protected against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Against {
+    All,
+    AllButGit,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Depth {
     Top,
     Whole,
-}
-
-pub(crate) fn is_protected(name: &OsStr) -> bool {
-    let lower = name.as_bytes().to_ascii_lowercase();
-    PROTECTED.iter().any(|one| one.as_bytes() == lower)
 }
 
 /// User 0 without capabilities can write to nothing that is not its own, so commands run as

@@ -12,12 +12,16 @@ use std::path::{Component, Path};
 use serde::{Deserialize, Serialize};
 
 use super::plan::Text;
+use crate::names::folded;
 
-/// A folder that may be written to.
+/// A folder or a file that may be written to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Zone {
     pub(crate) path: Text,
     pub(crate) kind: ZoneKind,
+    /// Device and number of what it must be, where another process could put something else in
+    /// its place: of the folder around it, for a file that does not exist.
+    pub(crate) identity: Option<(u64, u64)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +29,12 @@ pub(crate) struct Zone {
 pub(crate) enum ZoneKind {
     /// The user's: protected names hold.
     Shared,
+    /// A folder of the user's that was named for this command: protected names hold below it.
+    Named,
+    /// A file that was named for this command.
+    File,
+    /// The same, where it does not exist.
+    NewFile,
     /// The command's own, often gone with it: anything goes.
     Private,
 }
@@ -40,40 +50,43 @@ pub enum GitAccess {
     Writes,
 }
 
-/// What the doorman mediates, because the kernel refuses it otherwise.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Mediation {
-    /// New names; mounts cover what exists.
-    Making,
-    /// New names and the end of old ones: a link cannot be covered by a mount.
-    Names,
-    /// Names, and every opening for writing.
-    Everything,
-}
-
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Guard {
     pub(crate) zones: Vec<Zone>,
-    /// In lower case: a file system may not tell cases apart.
-    pub(crate) names: Vec<Text>,
+    /// What is shown of the host in private places, not to be changed.
+    pub(crate) shown: Vec<Text>,
+    /// As they are compared.
+    pub(crate) names: Vec<String>,
     pub(crate) paths: Vec<Text>,
+    /// Where protected names lead that are links, and other places that are as good as one.
+    pub(crate) targets: Vec<Text>,
     /// Protected names that exist: what lies above them must stay where it is, or the next
     /// command would find them elsewhere and uncovered.
     pub(crate) pins: Vec<Text>,
     pub(crate) git: GitAccess,
-    pub(crate) mediation: Mediation,
 }
 
 /// What somebody wants to do with a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Act {
-    /// A new file or folder, or a change to an existing file.
+    /// A new file, or a change to an existing one.
+    Write,
+    /// Something new that is no file.
     Make,
     /// Something that is elsewhere, or leads elsewhere, gets this name.
     Place,
     /// The name goes away.
     Remove,
+}
+
+impl Act {
+    /// Whether what lies below a path lies elsewhere afterwards, or nowhere.
+    fn moves(self) -> bool {
+        match self {
+            Self::Write | Self::Make => false,
+            Self::Place | Self::Remove => true,
+        }
+    }
 }
 
 const GIT: &[u8] = b".git";
@@ -96,20 +109,42 @@ const GIT_CONTROL: [&[u8]; 10] = [
 impl Guard {
     /// The zone that a path lies in. Private ones may lie around shared ones.
     pub(crate) fn zone(&self, path: &Path) -> Option<&Zone> {
-        self.zones
-            .iter()
-            .filter(|zone| path.starts_with(zone.path.path()))
-            .max_by_key(|zone| zone.path.0.len())
+        let zones = self.zones.iter();
+        let zone = zones
+            .filter(|zone| match zone.kind {
+                ZoneKind::Shared | ZoneKind::Named | ZoneKind::Private => {
+                    path.starts_with(zone.path.path())
+                }
+                ZoneKind::File | ZoneKind::NewFile => path == zone.path.path(),
+            })
+            .max_by_key(|zone| zone.path.0.len())?;
+        let is_around = |shown: &Text| {
+            let shown = shown.path();
+            path.starts_with(shown) && shown.starts_with(zone.path.path())
+        };
+        let is_shown = match zone.kind {
+            ZoneKind::Private => self.shown.iter().any(is_around),
+            ZoneKind::Shared | ZoneKind::Named | ZoneKind::File | ZoneKind::NewFile => false,
+        };
+        (!is_shown).then_some(zone)
     }
 
     /// Why something must not be done, or `None` where it may.
     pub(crate) fn refuses(&self, act: Act, path: &Path) -> Option<String> {
         let zone = self.zone(path)?;
-        if zone.kind == ZoneKind::Private {
-            return None;
+        let top = zone.path.path();
+        let stays = match zone.kind {
+            ZoneKind::Private => return None,
+            ZoneKind::Shared => false,
+            ZoneKind::Named => act.moves() && path == top,
+            ZoneKind::File | ZoneKind::NewFile => act != Act::Write,
+        };
+        if stays {
+            let path = path.display();
+            return Some(format!("{path} can be written to, not replaced or removed"));
         }
         let by_name = path
-            .strip_prefix(zone.path.path())
+            .strip_prefix(top)
             .ok()
             .and_then(|inside| self.protected_part(inside));
         if let Some(name) = by_name {
@@ -117,12 +152,20 @@ impl Guard {
         }
         let covers = |protected: &&Text| {
             let protected = protected.path();
-            path.starts_with(protected) || act != Act::Make && protected.starts_with(path)
+            path.starts_with(protected) || act.moves() && protected.starts_with(path)
         };
-        if let Some(protected) = self.paths.iter().find(covers) {
+        let counts = |target: &&Text| match zone.kind {
+            ZoneKind::Shared | ZoneKind::Private => true,
+            // What lies around it was named with it.
+            ZoneKind::Named | ZoneKind::File | ZoneKind::NewFile => {
+                target.path().starts_with(top) && target.path() != top
+            }
+        };
+        let targets = self.targets.iter().filter(counts);
+        if let Some(protected) = self.paths.iter().chain(targets).find(covers) {
             return Some(format!("{} is protected", protected.path().display()));
         }
-        let holds = |pin: &&Text| act != Act::Make && pin.path().starts_with(path);
+        let holds = |pin: &&Text| act.moves() && pin.path().starts_with(path);
         let pin = self.pins.iter().find(holds)?;
         Some(format!(
             "{} holds {}, which is protected",
@@ -144,15 +187,15 @@ impl Guard {
             })
             .collect();
         for (index, name) in parts.iter().enumerate() {
-            let lower = name.as_bytes().to_ascii_lowercase();
-            if lower == GIT && self.git == GitAccess::Writes {
+            let lower = folded(name.as_bytes());
+            if *lower == *GIT && self.git == GitAccess::Writes {
                 match parts.get(index + 1) {
                     Some(next) if !is_git_control(next) => return None,
                     Some(next) => return Some(format!(".git/{}", next.to_string_lossy())),
                     None => {}
                 }
             }
-            if self.names.iter().any(|one| one.0.as_bytes() == lower) {
+            if self.names.iter().any(|one| *one.as_bytes() == *lower) {
                 return Some(name.to_string_lossy().into_owned());
             }
         }
@@ -161,8 +204,8 @@ impl Guard {
 }
 
 pub(crate) fn is_git_control(name: &OsStr) -> bool {
-    let lower = name.as_bytes().to_ascii_lowercase();
-    GIT_CONTROL.iter().any(|one| **one == lower)
+    let lower = folded(name.as_bytes());
+    GIT_CONTROL.iter().any(|one| **one == *lower)
 }
 
 #[cfg(test)]
@@ -176,17 +219,20 @@ mod tests {
                 Zone {
                     path: "/tmp".into(),
                     kind: ZoneKind::Private,
+                    identity: None,
                 },
                 Zone {
                     path: "/tmp/p".into(),
                     kind: ZoneKind::Shared,
+                    identity: None,
                 },
             ],
+            shown: vec!["/tmp/q".into()],
             names: vec![".git".into(), ".claude".into()],
             paths: vec!["/tmp/p/a/b/c".into()],
+            targets: Vec::new(),
             pins: vec!["/tmp/p/nested/.git".into()],
             git,
-            mediation: Mediation::Making,
         }
     }
 
@@ -206,6 +252,20 @@ mod tests {
         ] {
             let refused = guard.refuses(Act::Make, Path::new(path)).is_some();
             assert_eq!(refused, is_refused, "{path}");
+        }
+    }
+
+    #[test]
+    fn what_is_shown_in_a_private_folder_is_not_private() {
+        let guard = guard(GitAccess::ReadOnly);
+        for (path, is_in_zone) in [
+            ("/tmp/own", true),
+            ("/tmp/q", false),
+            ("/tmp/q/x", false),
+            ("/tmp/qx", true),
+            ("/tmp/p/x", true),
+        ] {
+            assert_eq!(guard.zone(Path::new(path)).is_some(), is_in_zone, "{path}");
         }
     }
 

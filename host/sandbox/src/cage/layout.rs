@@ -4,10 +4,9 @@ use std::path::{Path, PathBuf};
 
 use super::Profile;
 use super::ground::{Found, Ground};
-use super::guard::{GitAccess, Guard, Mediation, Zone, ZoneKind};
+use super::guard::{GitAccess, Guard, Zone, ZoneKind};
 use super::limits::Limits;
 use super::plan::{Step, Text, Walls};
-use crate::names::PROTECTED;
 
 /// Folders for temporary files: each command has its own.
 const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
@@ -40,11 +39,8 @@ pub(crate) fn layout(
         })
         .collect();
     let is_covered = |path: &Path| covered.iter().any(|top| path.starts_with(top));
-    for path in PROGRAMS_AMONG_SERVICES.map(Path::new) {
-        if is_covered(path) && path.is_dir() {
-            steps.push(Step::ReadOnly(path.into()));
-        }
-    }
+    let programs = PROGRAMS_AMONG_SERVICES.map(PathBuf::from).into_iter();
+    let programs = programs.filter(|path| is_covered(path) && path.is_dir());
     // Only what a private folder covers has to be shown again to be read: what was asked
     // for, and what lies around a root, as everywhere else.
     let mut shown: Vec<PathBuf> = ground
@@ -53,28 +49,19 @@ pub(crate) fn layout(
         .chain(&ground.own)
         .filter_map(|root| neighbourhood(root, &covered))
         .chain(ground.read.iter().filter(|path| is_covered(path)).cloned())
+        .chain(programs)
         .collect();
     shown.sort();
     shown.dedup();
-    steps.extend(shown.into_iter().map(|path| Step::ReadOnly(path.into())));
-    let writable = match profile {
-        Profile::ReadOnly => {
-            let shown = ground.writable();
-            let shown = shown.iter().filter(|path| is_covered(path));
-            steps.extend(shown.map(|path| Step::ReadOnly(path.as_path().into())));
-            Vec::new()
-        }
-        Profile::Workspace { .. } => ground.writable(),
-    };
-    steps.extend(
-        writable
-            .iter()
-            .map(|path| Step::Writable(path.as_path().into())),
-    );
-    if !writable.is_empty() {
-        let places = found.places.iter();
-        steps.extend(places.map(|path| Step::ReadOnly(path.as_path().into())));
+    let shown: Vec<Text> = shown.into_iter().map(Text::from).collect();
+    steps.extend(shown.iter().cloned().map(Step::ReadOnly));
+    let zones = zones(ground, profile);
+    if profile == Profile::ReadOnly {
+        let all = ground.writable();
+        let all = all.iter().filter(|path| is_covered(path));
+        steps.extend(all.map(|path| Step::ReadOnly(path.as_path().into())));
     }
+    steps.extend(changeable(ground, found, &zones));
     // On top of what is protected around them.
     let own = ground.own.iter();
     steps.extend(own.map(|path| Step::Writable(path.as_path().into())));
@@ -82,7 +69,61 @@ pub(crate) fn layout(
     steps.extend(hidden.map(|path| Step::Hidden(path.as_path().into())));
     Layout {
         steps,
-        guard: guard(ground, found, profile, &writable, walls),
+        guard: Guard {
+            shown,
+            ..guard(ground, found, profile, zones, walls)
+        },
+    }
+}
+
+/// What of the host's a command may change, apart from folders of its own.
+pub(crate) fn zones(ground: &Ground, profile: Profile) -> Vec<Zone> {
+    match (profile, &ground.narrow) {
+        (Profile::ReadOnly, _) => Vec::new(),
+        (Profile::Workspace { .. }, Some(narrow)) => narrow.zones(ground),
+        (Profile::Workspace { .. }, None) => {
+            let all = ground.writable();
+            all.iter()
+                .map(|path| zone(path, ZoneKind::Shared))
+                .collect()
+        }
+    }
+}
+
+fn zone(path: &Path, kind: ZoneKind) -> Zone {
+    Zone {
+        path: path.into(),
+        kind,
+        identity: None,
+    }
+}
+
+/// What can be changed, and what in it cannot.
+fn changeable(ground: &Ground, found: &Found, zones: &[Zone]) -> Vec<Step> {
+    // The doorman makes files that do not exist: there is nothing to show yet.
+    let open = zones.iter().filter(|zone| zone.kind != ZoneKind::NewFile);
+    let open = open.map(|zone| zone.path.path());
+    let is_inside = |place: &Path| {
+        let mut open = open.clone();
+        open.any(|top| place.starts_with(top) && place != top)
+    };
+    let writable = |path: &Path| Step::Writable(path.into());
+    let closed = |path: &PathBuf| Step::ReadOnly(path.as_path().into());
+    let places = found.places.iter();
+    match &ground.narrow {
+        None if zones.is_empty() => Vec::new(),
+        // What is protected wins over what is writable, wherever both lie.
+        None => open.map(writable).chain(places.map(closed)).collect(),
+        // What was named wins over what is protected around it, and only over that.
+        Some(_) => {
+            let places = places.filter(|place| is_inside(place));
+            let places = places.map(|place| (place.as_path(), closed(place)));
+            let mut all: Vec<(&Path, Step)> = places.collect();
+            all.extend(open.clone().map(|path| (path, writable(path))));
+            // Stable: of both at one place, the writable one comes later.
+            all.sort_by_key(|(path, _)| *path);
+            all.into_iter().map(|(_, step)| step).collect()
+        }
     }
 }
 
@@ -90,47 +131,40 @@ fn guard(
     ground: &Ground,
     found: &Found,
     profile: Profile,
-    writable: &[PathBuf],
+    mut zones: Vec<Zone>,
     walls: Walls,
 ) -> Guard {
-    let zone = |path: &Path, kind| Zone {
-        path: path.into(),
-        kind,
-    };
-    let mut zones: Vec<Zone> = writable
-        .iter()
-        .map(|path| zone(path, ZoneKind::Shared))
-        .chain(ground.own.iter().map(|path| zone(path, ZoneKind::Private)))
-        .collect();
+    let texts = |list: &[PathBuf]| list.iter().map(|path| path.as_path().into()).collect();
+    let mut pins: Vec<Text> = texts(&found.places);
+    if ground.narrow.is_some() {
+        pins.extend(zones.iter().map(|zone| zone.path.clone()));
+    }
+    let own = ground.own.iter();
+    zones.extend(own.map(|path| zone(path, ZoneKind::Private)));
     if walls != Walls::Kernel {
         let private = covered(ground);
         let private = private.iter().filter(|path| *path != Path::new(SERVICES));
         zones.extend(private.map(|path| zone(path, ZoneKind::Private)));
         zones.push(zone(Path::new(SHARED_MEMORY), ZoneKind::Private));
     }
-    let mediation = if found.is_cut || walls == Walls::Kernel {
-        Mediation::Everything
-    } else if found.has_links {
-        Mediation::Names
-    } else {
-        Mediation::Making
+    let git = match profile {
+        Profile::ReadOnly => GitAccess::ReadOnly,
+        Profile::Workspace { git } => git,
     };
+    let mut names = ground.names.always.clone();
+    match git {
+        GitAccess::ReadOnly => names.extend(ground.names.but_for_git.iter().cloned()),
+        GitAccess::Writes => {}
+    }
     let paths = ground.protect.iter().chain(&ground.hidden);
-    let paths = paths.chain(&found.targets);
     Guard {
         zones,
-        names: PROTECTED.iter().map(|name| Text::from(*name)).collect(),
+        shown: Vec::new(),
+        names,
         paths: paths.map(|path| path.as_path().into()).collect(),
-        pins: found
-            .places
-            .iter()
-            .map(|path| path.as_path().into())
-            .collect(),
-        git: match profile {
-            Profile::ReadOnly => GitAccess::ReadOnly,
-            Profile::Workspace { git } => git,
-        },
-        mediation,
+        targets: texts(&found.targets),
+        pins,
+        git,
     }
 }
 

@@ -16,6 +16,7 @@ pub(crate) mod layout;
 pub(crate) mod leash;
 pub(crate) mod limits;
 mod line;
+pub(crate) mod narrow;
 pub(crate) mod plan;
 pub(crate) mod proxy;
 mod run;
@@ -27,7 +28,7 @@ use std::sync::{Arc, Mutex};
 
 use thiserror::Error;
 
-pub use crate::names::{home_controls, secrets};
+pub use crate::names::{ProtectedNames, home_controls, secrets};
 pub use choose::{Offer, WhyNot, choose, offers};
 pub use conversation::{Conversation, Life};
 pub use environment::allowed;
@@ -35,10 +36,12 @@ pub use ground::{PathError, Paths};
 pub use guard::GitAccess;
 pub use leash::{Bounds, Leash};
 pub use limits::Limits;
+pub use narrow::CageZone;
 pub use proxy::hosts::{Hosts, NoHost};
 
 use ground::{Found, Ground};
 use keeper::Keeper;
+use narrow::Narrow;
 use plan::Walls;
 
 /// How a cage is built.
@@ -142,6 +145,7 @@ impl Cage {
             ground: Arc::new(ground),
             found: Arc::new(Mutex::new(found)),
             closed: Arc::default(),
+            narrow: None,
         })
     }
 
@@ -181,6 +185,15 @@ pub struct Enclosure {
     ground: Arc<Ground>,
     found: Arc<Mutex<SearchResults>>,
     closed: Arc<Closed>,
+    narrow: Option<Arc<Narrowed>>,
+}
+
+/// What one command may change of all that the session's may.
+#[derive(Debug)]
+struct Narrowed {
+    narrow: Narrow,
+    /// Protected names where no search of the session looked.
+    found: SearchResults,
 }
 
 /// Paths that are closed to some commands of a session, whether they exist or not. Whatever
@@ -200,7 +213,19 @@ struct SearchResults {
 
 impl SearchResults {
     fn of(ground: &Ground) -> Self {
-        let [closed, open_to_git] = ground.search();
+        Self::from(ground.search())
+    }
+
+    fn get(&self, git: GitAccess) -> &Found {
+        match git {
+            GitAccess::ReadOnly => &self.closed,
+            GitAccess::Writes => &self.open_to_git,
+        }
+    }
+}
+
+impl From<[Found; 2]> for SearchResults {
+    fn from([closed, open_to_git]: [Found; 2]) -> Self {
         Self {
             closed,
             open_to_git,
@@ -232,6 +257,34 @@ impl Enclosure {
         })
     }
 
+    /// The same cage for a command that may change these zones and nothing else of the session's
+    /// paths, instead of what it was narrowed to before. A zone that no command of the session
+    /// could change is an error. What is closed stays closed. For each command, if need be.
+    pub fn narrowed(&self, zones: &[CageZone]) -> Result<Self, PathError> {
+        let closed = self.known().closed.targets.clone();
+        let narrow = Narrow::new(&self.ground, &closed, zones)?;
+        let found = self
+            .ground
+            .search_in(narrow.unsearched(&self.ground))
+            .into();
+        Ok(Self {
+            narrow: Some(Arc::new(Narrowed { narrow, found })),
+            ..self.clone()
+        })
+    }
+
+    /// The files and folders that a command can change, beside its private ones for temporary
+    /// files: computed from what is enforced. Protected names below them are closed.
+    pub fn writable(&self, profile: Profile) -> Vec<PathBuf> {
+        let ground = self.ground();
+        let zones = layout::zones(&ground, profile);
+        let zones = zones.iter().map(|zone| zone.path.path().to_owned());
+        let mut all: Vec<PathBuf> = zones.chain(ground.own.iter().cloned()).collect();
+        all.sort();
+        all.dedup();
+        all
+    }
+
     /// What cannot be read inside.
     pub fn unreadable(&self) -> Vec<PathBuf> {
         self.ground().hidden.clone()
@@ -239,20 +292,21 @@ impl Enclosure {
 
     /// The paths of the session, with what is closed to this command.
     fn ground(&self) -> Cow<'_, Ground> {
-        if *self.closed == Closed::default() {
-            return Cow::Borrowed(&self.ground);
+        let mut ground = Cow::Borrowed(&*self.ground);
+        if *self.closed != Closed::default() {
+            ground = Cow::Owned(ground.closing(&self.closed));
         }
-        Cow::Owned(self.ground.closing(&self.closed))
+        if let Some(narrowed) = &self.narrow {
+            ground = Cow::Owned(ground.narrowed(&narrowed.narrow));
+        }
+        ground
     }
 
     fn found(&self, ground: &Ground, git: GitAccess) -> Found {
-        let known = {
-            let known = self.known();
-            match git {
-                GitAccess::ReadOnly => known.closed.clone(),
-                GitAccess::Writes => known.open_to_git.clone(),
-            }
-        };
+        let mut known = self.known().get(git).clone();
+        if let Some(narrowed) = &self.narrow {
+            known = known.with(narrowed.found.get(git));
+        }
         ground.search_top(git, known)
     }
 

@@ -137,13 +137,23 @@ impl Enclosure {
             Profile::ReadOnly => super::Found::default(),
             Profile::Workspace { .. } => self.found(&ground, git),
         };
-        let layout = layout::layout(&ground, &found, command.profile, &command.limits, walls);
+        let mut layout = layout::layout(&ground, &found, command.profile, &command.limits, walls);
+        for zone in &mut layout.guard.zones {
+            zone.fix().map_err(|error| {
+                CageError::Broken(format!("opening {}: {error}", zone.path.path().display()))
+            })?;
+        }
         let mut environment = command.environment.clone();
         if network != Network::None {
             let variables = proxy::variables();
             environment.extend(variables.into_iter().map(|(k, v)| (k.into(), v.into())));
         }
-        let environment = environment::inside(&ground, walls, &environment);
+        let environment = environment::inside(
+            &ground,
+            &layout::zones(&ground, command.profile),
+            walls,
+            &environment,
+        );
         Ok(Plan {
             walls,
             program: Program {

@@ -1,36 +1,25 @@
-//! Makes new names on behalf of caged processes, which cannot do it themselves.
+//! Makes and opens files on behalf of caged processes, which cannot do it themselves.
 //!
-//! Landlock refuses every new name to the caged processes, so letting a call go on is always
+//! Landlock refuses every new name and every writing to the caged processes, so letting a call go on is always
 //! safe, whatever the process does to its memory meanwhile. What may be made is made here,
 //! in a folder that is held open, under the name that was judged.
 
 mod metadata;
+mod opening;
 
 use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::io::Error;
-use std::os::fd::{AsFd, BorrowedFd};
-use std::path::Path;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
 
+use super::doors::Door;
 use super::resolve::{self, Spot};
 use crate::cage::guard::{Act, Guard};
+use crate::cage::plan::{Plan, Walls};
 use crate::kernel::open::{self, Pair};
 use crate::kernel::seccomp::{self, Answer, Asked};
 
-/// Flags of `open` that are handed on.
-const PASSED: i32 = libc::O_ACCMODE
-    | libc::O_APPEND
-    | libc::O_TRUNC
-    | libc::O_NONBLOCK
-    | libc::O_SYNC
-    | libc::O_DSYNC
-    | libc::O_DIRECT
-    | libc::O_LARGEFILE
-    | libc::O_NOATIME
-    | libc::O_NOCTTY;
-
-/// As the kernel counts when it follows links.
-const MOST_LINKS: usize = 40;
 /// More refusals than this tell nobody anything new.
 const MOST_TOLD: usize = 16;
 
@@ -39,19 +28,33 @@ const RENAME_NOREPLACE: u32 = 1;
 
 pub(crate) struct Doorman<'a> {
     guard: &'a Guard,
+    walls: Walls,
+    doors: &'a [Door],
     told: BTreeSet<String>,
     news: Vec<String>,
+    /// Calls that cannot be answered yet.
+    waiting: Vec<Asked>,
+}
+
+/// Whether calls wait that could not be answered yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Waiting {
+    None,
+    Some,
 }
 
 /// A call broken off early: an error for the process, or "let the kernel answer".
 type Step<T> = Result<T, Answer>;
 
 impl<'a> Doorman<'a> {
-    pub(crate) fn new(guard: &'a Guard) -> Self {
+    pub(crate) fn new(plan: &'a Plan, doors: &'a [Door]) -> Self {
         Self {
-            guard,
+            guard: &plan.guard,
+            walls: plan.walls,
+            doors,
             told: BTreeSet::new(),
             news: Vec::new(),
+            waiting: Vec::new(),
         }
     }
 
@@ -61,8 +64,28 @@ impl<'a> Doorman<'a> {
         let Ok(asked) = seccomp::receive(listener) else {
             return;
         };
-        let answer = self.judge(listener, &asked).unwrap_or_else(|early| early);
-        seccomp::answer(listener, asked.id, answer);
+        self.attend(listener, asked);
+    }
+
+    /// Tries again what could not be answered yet. Tells whether something is left.
+    pub(crate) fn serve_waiting(&mut self, listener: BorrowedFd<'_>) -> Waiting {
+        for asked in std::mem::take(&mut self.waiting) {
+            if seccomp::still_waits(listener, asked.id) {
+                self.attend(listener, asked);
+            }
+        }
+        if self.waiting.is_empty() {
+            Waiting::None
+        } else {
+            Waiting::Some
+        }
+    }
+
+    fn attend(&mut self, listener: BorrowedFd<'_>, asked: Asked) {
+        match self.judge(listener, &asked).unwrap_or_else(|early| early) {
+            Answer::Later => self.waiting.push(asked),
+            answer => seccomp::answer(listener, asked.id, answer),
+        }
     }
 
     /// What was refused since the last time, without repetitions.
@@ -110,70 +133,6 @@ impl<'a> Doorman<'a> {
                 .metadata(&caller)
                 .unwrap_or(Err(Answer::Fail(libc::ENOSYS))),
         }
-    }
-
-    fn open(
-        &mut self,
-        caller: &Caller<'_>,
-        path: (u64, u64),
-        flags: i32,
-        mode: u32,
-    ) -> Step<Answer> {
-        // None of these makes or changes a file by its name.
-        if flags & libc::O_PATH != 0 || flags & libc::O_DIRECTORY != 0 {
-            return Err(Answer::GoOn);
-        }
-        let is_new = flags & libc::O_CREAT != 0;
-        let only_new = is_new && flags & libc::O_EXCL != 0;
-        let close_on_exec = flags & libc::O_CLOEXEC != 0;
-        let mut spot = caller.spot(path)?;
-        for _ in 0..MOST_LINKS {
-            if spot.wants_folder || self.guard.zone(&spot.path).is_none() {
-                return Err(Answer::GoOn);
-            }
-            let kind = open::kind(spot.folder.as_fd(), &spot.name);
-            // Should it become a pipe meanwhile, nothing must wait for its other end.
-            let passed = flags & PASSED | libc::O_NOFOLLOW | libc::O_NONBLOCK;
-            let opened = match kind {
-                Err(error) if is(&error, libc::ENOENT) && is_new => {
-                    self.check(Act::Make, &spot)?;
-                    let mode = mode & 0o1777 & !resolve::file_mask(caller.asked.thread);
-                    caller.still_waits()?;
-                    let flags = passed | libc::O_CREAT | libc::O_EXCL;
-                    open::at(Some(spot.folder.as_fd()), &spot.name, flags, mode)
-                }
-                Ok(libc::S_IFREG) if !only_new => {
-                    if flags & (libc::O_ACCMODE | libc::O_TRUNC) != 0 {
-                        self.check(Act::Make, &spot)?;
-                    }
-                    open::at(Some(spot.folder.as_fd()), &spot.name, passed, 0)
-                }
-                Ok(libc::S_IFLNK) if !only_new && flags & libc::O_NOFOLLOW == 0 => {
-                    let target = open::link_target(spot.folder.as_fd(), &spot.name)
-                        .map_err(|_| Answer::GoOn)?;
-                    let base = target.first() != Some(&b'/');
-                    let base = base.then(|| spot.folder.as_fd());
-                    spot = resolve::spot(base, &target).ok_or(Answer::GoOn)?;
-                    continue;
-                }
-                _ => return Err(Answer::GoOn),
-            };
-            match opened {
-                Ok(file) => {
-                    open::settle(file.as_fd(), flags).map_err(|error| failed(&error))?;
-                    return Ok(Answer::File {
-                        file,
-                        close_on_exec,
-                    });
-                }
-                // Somebody was faster: look again.
-                Err(error) if is(&error, libc::EEXIST) && !only_new => {}
-                Err(error) if is(&error, libc::ENOENT) && is_new => {}
-                Err(error) if is(&error, libc::ELOOP) => {}
-                Err(error) => return Err(failed(&error)),
-            }
-        }
-        Err(Answer::Fail(libc::ELOOP))
     }
 
     fn make_folder(&mut self, caller: &Caller<'_>, path: (u64, u64), mode: u32) -> Step<Answer> {
@@ -244,15 +203,6 @@ impl<'a> Doorman<'a> {
         done(open::remove(spot.folder.as_fd(), &spot.name, flags))
     }
 
-    /// Opens the file as for writing and cuts it, so that links are followed and judged.
-    fn truncate(&mut self, caller: &Caller<'_>, path: u64, length: u64) -> Step<Answer> {
-        const HERE: u64 = libc::AT_FDCWD as u32 as u64;
-        let Answer::File { file, .. } = self.open(caller, (HERE, path), libc::O_WRONLY, 0)? else {
-            return Err(Answer::GoOn);
-        };
-        done(std::fs::File::from(file).set_len(length))
-    }
-
     fn both_inside(
         &mut self,
         caller: &Caller<'_>,
@@ -276,6 +226,19 @@ impl<'a> Doorman<'a> {
         match self.guard.zone(&spot.path) {
             Some(_) => Ok(spot),
             None => Err(Answer::GoOn),
+        }
+    }
+
+    /// What is held, with the path to judge it by.
+    fn judged(&self, held: OwnedFd) -> Step<(OwnedFd, PathBuf)> {
+        let mut doors = self.doors.iter();
+        let made = doors.find_map(|door| Some((door.file_like(held.as_fd())?, door.path.clone())));
+        match made {
+            Some(made) => Ok(made),
+            None => {
+                let path = open::path_of(held.as_fd()).map_err(|error| failed(&error))?;
+                Ok((held, path))
+            }
         }
     }
 

@@ -7,7 +7,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use super::While;
-use crate::cage::guard::Mediation;
+use super::doors::Door;
+use crate::cage::guard::{Zone, ZoneKind};
 use crate::cage::plan::{Plan, Walls};
 use crate::kernel::landlock::{self, Beyond, Ruleset};
 use crate::kernel::{c_text, open};
@@ -25,7 +26,7 @@ const DEVICES: [&str; 7] = [
 const TO_DEVICES: u64 = landlock::WRITE_FILE | landlock::TRUNCATE | landlock::IOCTL_DEV;
 
 /// Nothing may be changed but in the zones. Where there are no mounts, reading is fenced too.
-pub(crate) fn around_the_cage(plan: &Plan) -> Result<(), String> {
+pub(crate) fn around_the_cage(plan: &Plan, doors: &[Door]) -> Result<(), String> {
     let (handled, beyond) = match plan.walls {
         Walls::Namespaces | Walls::Bubblewrap => (landlock::WRITING, Beyond::Scoped),
         Walls::Kernel => (
@@ -34,9 +35,14 @@ pub(crate) fn around_the_cage(plan: &Plan) -> Result<(), String> {
         ),
     };
     let fence = Ruleset::new(plan.landlock_abi, handled, beyond).during("making a fence")?;
-    let devices = landlock::MAKE_CHAR | landlock::MAKE_BLOCK;
     for zone in &plan.guard.zones {
-        allow(&fence, zone.path.path(), landlock::WRITING & !devices)?;
+        allow_zone(&fence, zone)?;
+    }
+    for door in doors {
+        let what = || format!("fencing {}", door.path.display());
+        let rights = landlock::MAKE_REG | landlock::WRITE_FILE | landlock::TRUNCATE;
+        let folder = door.folder.as_fd();
+        fence.allow_folder(folder, rights).during(what())?;
     }
     allow_devices(&fence, plan.walls)?;
     if plan.walls == Walls::Kernel {
@@ -49,17 +55,30 @@ pub(crate) fn around_the_cage(plan: &Plan) -> Result<(), String> {
 
 /// Refuses the command what the doorman does for it.
 pub(crate) fn around_the_command(plan: &Plan) -> Result<(), String> {
-    let making = landlock::MAKING | landlock::REFER;
-    let removing = landlock::REMOVE_FILE | landlock::REMOVE_DIR;
-    let handled = match plan.guard.mediation {
-        Mediation::Making => making,
-        Mediation::Names => making | removing,
-        Mediation::Everything => making | removing | landlock::WRITE_FILE | landlock::TRUNCATE,
-    };
+    let handled = landlock::WRITING & !landlock::IOCTL_DEV;
     let fence =
         Ruleset::new(plan.landlock_abi, handled, Beyond::Scoped).during("making a fence")?;
     allow_devices(&fence, plan.walls)?;
     fence.enforce().during("closing the fence")
+}
+
+fn allow_zone(fence: &Ruleset, zone: &Zone) -> Result<(), String> {
+    let path = zone.path.path();
+    let what = || format!("fencing {}", path.display());
+    let rights = landlock::WRITING & !(landlock::MAKE_CHAR | landlock::MAKE_BLOCK);
+    match zone.kind {
+        ZoneKind::Shared | ZoneKind::Private => allow(fence, path, rights),
+        ZoneKind::Named => {
+            let place = zone.hold().during(what())?;
+            fence.allow_folder(place.as_fd(), rights).during(what())
+        }
+        ZoneKind::File => {
+            let place = zone.hold().during(what())?;
+            fence.allow_file(place.as_fd(), rights).during(what())
+        }
+        // The doorman has a door to it.
+        ZoneKind::NewFile => Ok(()),
+    }
 }
 
 fn allow_devices(fence: &Ruleset, walls: Walls) -> Result<(), String> {

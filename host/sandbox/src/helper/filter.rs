@@ -6,7 +6,6 @@
 
 use libc::{EACCES, EAFNOSUPPORT, ENOSYS, ENOTSUP, EPERM};
 
-use crate::cage::guard::Mediation;
 use crate::cage::plan::Walls;
 use crate::kernel::bpf::{Action, Condition, Rule, Test};
 
@@ -111,7 +110,7 @@ const NEW_NAMESPACES: u32 = (libc::CLONE_NEWUSER
 const SET_ID: u32 = 0o6000;
 
 /// The whole list for a cage.
-pub(crate) fn rules(walls: Walls, mediation: Mediation) -> Vec<Rule> {
+pub(crate) fn rules(walls: Walls) -> Vec<Rule> {
     let mut rules = Vec::with_capacity(128);
     for call in REFUSED.iter().chain(REFUSED_HERE) {
         rules.push(rule(*call, vec![], fail(EPERM)));
@@ -145,12 +144,11 @@ pub(crate) fn rules(walls: Walls, mediation: Mediation) -> Vec<Rule> {
     rules.extend(set_id_rules());
     if walls == Walls::Kernel {
         rules.extend(scheduling_rules());
-        rules.extend(METADATA.iter().map(|call| rule(*call, vec![], Action::Ask)));
         let attributes = ATTRIBUTES.iter();
         rules.extend(attributes.map(|call| rule(*call, vec![], fail(ENOTSUP))));
     }
     rules.extend(socket_rules(walls));
-    rules.extend(doorman_rules(mediation));
+    rules.extend(doorman_rules());
     rules
 }
 
@@ -247,27 +245,18 @@ fn opens() -> Vec<(i64, u8)> {
     ]
 }
 
-fn doorman_rules(mediation: Mediation) -> Vec<Rule> {
+fn doorman_rules() -> Vec<Rule> {
     let mut rules = Vec::new();
     for (call, flags) in opens() {
         let makes = when(flags, libc::O_CREAT as u32, Test::IsNot(0));
         rules.push(rule(call, vec![makes], Action::Ask));
-        if mediation == Mediation::Everything {
-            let bits = (libc::O_ACCMODE | libc::O_TRUNC) as u32;
-            let writes = when(flags, bits, Test::IsNot(0));
-            rules.push(rule(call, vec![writes], Action::Ask));
-        }
+        let bits = (libc::O_ACCMODE | libc::O_TRUNC) as u32;
+        let writes = when(flags, bits, Test::IsNot(0));
+        rules.push(rule(call, vec![writes], Action::Ask));
     }
-    let mut asked = MAKES.to_vec();
-    match mediation {
-        Mediation::Making => {}
-        Mediation::Names => asked.extend_from_slice(REMOVES),
-        Mediation::Everything => {
-            asked.extend_from_slice(REMOVES);
-            asked.push(libc::SYS_truncate);
-        }
-    }
-    rules.extend(asked.iter().map(|call| rule(*call, vec![], Action::Ask)));
+    let asked = MAKES.iter().chain(REMOVES).chain(METADATA);
+    let asked = asked.chain([&libc::SYS_truncate]);
+    rules.extend(asked.map(|call| rule(*call, vec![], Action::Ask)));
     rules
 }
 
@@ -301,7 +290,7 @@ const REMOVES: &[i64] = &[libc::SYS_unlink, libc::SYS_unlinkat, libc::SYS_rmdir]
 #[cfg(not(target_arch = "x86_64"))]
 const REMOVES: &[i64] = &[libc::SYS_unlinkat];
 
-/// What Landlock does not look at, and only a read-only mount would refuse.
+/// What Landlock does not look at.
 const METADATA: &[i64] = &[
     libc::SYS_fchmod,
     libc::SYS_fchmodat,
@@ -323,7 +312,7 @@ const METADATA: &[i64] = &[
     libc::SYS_futimesat,
 ];
 
-/// The same for attributes, which everyday work does without.
+/// The same for attributes, which everyday work does without where no mount refuses them.
 const ATTRIBUTES: &[i64] = &[
     libc::SYS_setxattr,
     libc::SYS_lsetxattr,

@@ -7,10 +7,10 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use super::command;
-use super::doorman::Doorman;
-use super::fences;
+use super::doorman::{Doorman, Waiting};
 use super::report::Host;
 use super::{While, walls};
+use super::{doors, fences, mounts};
 use crate::cage::plan::{Input, Network, Plan, Report, Walls};
 use crate::kernel::process::{self, End, Keep, Side, Wait};
 use crate::kernel::socket::{self, Event, Seen, wait_for};
@@ -20,18 +20,26 @@ use crate::kernel::socket::{self, Event, Seen, wait_for};
 const GRACE: Duration = Duration::from_millis(200);
 /// How often memory is counted. A process needs longer than this to fill a machine.
 const COUNT_MEMORY: Duration = Duration::from_millis(100);
+/// How often it is looked again whether somebody reads a pipe that is to be written to.
+const TRY_AGAIN: Duration = Duration::from_millis(5);
 const PAGE: u64 = 4096;
 
 pub(crate) fn run(host: &mut Host, plan: &Plan) -> Result<(), String> {
-    match plan.walls {
+    let doors = match plan.walls {
         Walls::Namespaces => walls::build(plan)?,
-        Walls::Bubblewrap => {}
-        Walls::Kernel => process::adopt_orphans().during("adopting orphans")?,
-    }
+        Walls::Bubblewrap => {
+            mounts::check(plan)?;
+            doors::open_all(plan)?
+        }
+        Walls::Kernel => {
+            process::adopt_orphans().during("adopting orphans")?;
+            doors::open_all(plan)?
+        }
+    };
     process::hide_memory().during("hiding memory")?;
     let proxy = listen_for_proxy(host, plan)?;
     process::forbid_new_privileges().during("forbidding new privileges")?;
-    fences::around_the_cage(plan)?;
+    fences::around_the_cage(plan, &doors)?;
     drop_powers(plan.walls)?;
     let file_mask = process::set_file_mask(0);
     let signals = process::children_end().during("watching children")?;
@@ -48,7 +56,7 @@ pub(crate) fn run(host: &mut Host, plan: &Plan) -> Result<(), String> {
                 listener,
                 signals,
             };
-            guard(host, plan, &watched)
+            guard(host, Doorman::new(plan, &doors), plan, &watched)
         }
         Started::Not(report) => {
             host.tell(&report);
@@ -128,8 +136,12 @@ struct Watched {
     signals: OwnedFd,
 }
 
-fn guard(host: &mut Host, plan: &Plan, watched: &Watched) -> Result<(), String> {
-    let mut doorman = Doorman::new(&plan.guard);
+fn guard(
+    host: &mut Host,
+    mut doorman: Doorman<'_>,
+    plan: &Plan,
+    watched: &Watched,
+) -> Result<(), String> {
     let mut open = true;
     let mut ended: Option<(End, Instant)> = None;
     let mut next_count = Instant::now() + COUNT_MEMORY;
@@ -144,7 +156,11 @@ fn guard(host: &mut Host, plan: &Plan, watched: &Watched) -> Result<(), String> 
             Event::Closed(host.as_fd()),
             Event::Readable(watched.signals.as_fd()),
         ];
-        let pause = ended.map_or(COUNT_MEMORY, |_| Duration::from_millis(10));
+        let pause = match (doorman.serve_waiting(watched.listener.as_fd()), ended) {
+            (Waiting::Some, _) => TRY_AGAIN,
+            (Waiting::None, Some(_)) => Duration::from_millis(10),
+            (Waiting::None, None) => COUNT_MEMORY,
+        };
         let [asks, gone, children] = wait_for(events, Some(pause)).during("standing guard")?;
         if gone.is_some() {
             break None;

@@ -8,10 +8,12 @@
 
 mod command;
 mod doorman;
+mod doors;
 mod fences;
 mod filter;
 mod inner;
 mod keeper;
+mod mounts;
 mod outer;
 mod report;
 mod resolve;

@@ -5,7 +5,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 
 use super::report::Host;
-use super::{While, inner, walls};
+use super::{While, doors, inner, walls};
 use crate::cage::guard::{Zone, ZoneKind};
 use crate::cage::plan::{Plan, Report, Walls};
 use crate::kernel::c_text;
@@ -86,6 +86,7 @@ impl Temporary {
         plan.guard.zones.push(Zone {
             path: self.0.as_path().into(),
             kind: ZoneKind::Private,
+            identity: None,
         });
         let environment = &mut plan.program.environment;
         environment.retain(|(name, _)| name.0 != "TMPDIR");
@@ -109,6 +110,7 @@ fn bubblewrap(plan: &Plan) -> Result<(), String> {
         .during("reading the plan")?;
     let program = arguments.first().ok_or("there is no bubblewrap")?;
     process::close_from(process::FIRST_FOREIGN).during("closing files")?;
+    doors::hand_on(&plan.guard)?;
     Err(process::start_program(program, &arguments, &[])).during("starting bubblewrap")
 }
 

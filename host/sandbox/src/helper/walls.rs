@@ -7,9 +7,10 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
 use super::While;
+use super::doors::{self, Door};
 use crate::cage::plan::{Plan, Step};
 use crate::kernel::mount::{self, Use};
-use crate::kernel::{process, socket};
+use crate::kernel::{c_text, open, process, socket};
 
 /// Files of `/dev` that everyday programs use and that lead nowhere.
 const DEVICES: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
@@ -35,8 +36,8 @@ fn keep_identity((user, group): (u32, u32)) -> Result<(), String> {
     fs::write("/proc/self/gid_map", format!("{group} {group} 1")).during("mapping the group")
 }
 
-/// All that the command will see, in place of what there was.
-pub(crate) fn build(plan: &Plan) -> Result<(), String> {
+/// All that the command will see, in place of what there was; and the doors in it.
+pub(crate) fn build(plan: &Plan) -> Result<Vec<Door>, String> {
     process::separate_mounts().during("making a mount namespace")?;
     mount::make_all_private().during("making mounts private")?;
     // Copies are made while the host's paths still mean what the host meant.
@@ -45,6 +46,7 @@ pub(crate) fn build(plan: &Plan) -> Result<(), String> {
         .iter()
         .map(copy_for)
         .collect::<Result<_, String>>()?;
+    let doors = doors::open_all(plan)?;
     let devices = DEVICES
         .iter()
         .map(|name| restricted(&Path::new("/dev").join(name), Use::Device))
@@ -59,12 +61,20 @@ pub(crate) fn build(plan: &Plan) -> Result<(), String> {
     for (step, copy) in plan.steps.iter().zip(copies) {
         apply(step, copy, &none).map_err(|error| format!("{}: {error}", describe(step)))?;
     }
-    Ok(())
+    Ok(doors)
 }
 
 fn copy_for(step: &Step) -> Result<Option<OwnedFd>, String> {
     match step {
-        Step::Writable(path) => restricted(path.path(), Use::Write).map(Some),
+        Step::Writable(path) => {
+            let what = || format!("copying the mount of {}", path.path().display());
+            // A link that was put on the way since must not lead elsewhere.
+            let place = c_text(path.path()).and_then(|path| open::fixed(&path));
+            let place = place.during(what())?;
+            let copy = mount::copy_held(place.as_fd()).during(what())?;
+            mount::restrict(copy.as_fd(), Use::Write).during(what())?;
+            Ok(Some(copy))
+        }
         Step::ReadOnly(path) => restricted(path.path(), Use::Read).map(Some),
         Step::Private { .. } | Step::Hidden(_) => Ok(None),
     }
@@ -140,7 +150,12 @@ fn devices_of_our_own(devices: &[OwnedFd], bytes: u64) -> Result<(), String> {
 fn apply(step: &Step, copy: Option<OwnedFd>, none: &(OwnedFd, OwnedFd)) -> io::Result<()> {
     match (step, copy) {
         (Step::Private { at, bytes }, _) => mount::memory(at.path(), "1777", *bytes, 1 << 20),
-        (Step::Writable(path) | Step::ReadOnly(path), Some(copy)) => {
+        (Step::Writable(path), Some(copy)) => {
+            make_place(path.path(), &copy)?;
+            let place = open::fixed(&c_text(path.path())?)?;
+            mount::attach_held(copy.as_fd(), place.as_fd())
+        }
+        (Step::ReadOnly(path), Some(copy)) => {
             make_place(path.path(), &copy)?;
             mount::attach(copy.as_fd(), path.path())
         }

@@ -30,26 +30,25 @@ pub(crate) fn make_all_private() -> Result<()> {
 /// A copy of what is mounted at a path and below, attached nowhere yet. Links are not
 /// followed: the path must be the real one.
 pub(crate) fn copy(path: &Path) -> Result<OwnedFd> {
-    let path = c_text(path)?;
-    let flags = libc::OPEN_TREE_CLONE
-        | libc::OPEN_TREE_CLOEXEC
-        | (libc::AT_RECURSIVE | libc::AT_SYMLINK_NOFOLLOW) as u32;
-    // SAFETY: the path lives through the call.
-    let fd = checked(unsafe {
-        libc::syscall(libc::SYS_open_tree, libc::AT_FDCWD, path.as_ptr(), flags)
-    })?;
-    // SAFETY: a fresh descriptor that nobody else owns.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd as i32) })
+    let flags = (libc::AT_RECURSIVE | libc::AT_SYMLINK_NOFOLLOW) as u32;
+    open_tree(libc::AT_FDCWD, &c_text(path)?, flags)
+}
+
+/// The same of a place that is held.
+pub(crate) fn copy_held(place: BorrowedFd<'_>) -> Result<OwnedFd> {
+    let flags = (libc::AT_RECURSIVE | libc::AT_EMPTY_PATH) as u32;
+    open_tree(place.as_raw_fd(), c"", flags)
 }
 
 /// Another copy of an open one, with the same restrictions.
 pub(crate) fn copy_open(tree: BorrowedFd<'_>) -> Result<OwnedFd> {
-    let flags =
-        libc::OPEN_TREE_CLONE | libc::OPEN_TREE_CLOEXEC | libc::AT_EMPTY_PATH as libc::c_uint;
-    // SAFETY: a constant path.
-    let fd = checked(unsafe {
-        libc::syscall(libc::SYS_open_tree, tree.as_raw_fd(), c"".as_ptr(), flags)
-    })?;
+    open_tree(tree.as_raw_fd(), c"", libc::AT_EMPTY_PATH as u32)
+}
+
+fn open_tree(base: i32, path: &CStr, flags: u32) -> Result<OwnedFd> {
+    let flags = flags | libc::OPEN_TREE_CLONE | libc::OPEN_TREE_CLOEXEC;
+    // SAFETY: the path lives through the call.
+    let fd = checked(unsafe { libc::syscall(libc::SYS_open_tree, base, path.as_ptr(), flags) })?;
     // SAFETY: a fresh descriptor that nobody else owns.
     Ok(unsafe { OwnedFd::from_raw_fd(fd as i32) })
 }
@@ -83,16 +82,26 @@ pub(crate) fn restrict(tree: BorrowedFd<'_>, what_for: Use) -> Result<()> {
 
 /// Puts a copy in its place. Links in the last part of the path are not followed.
 pub(crate) fn attach(tree: BorrowedFd<'_>, at: &Path) -> Result<()> {
-    let at = c_text(at)?;
+    let flags = libc::MOVE_MOUNT_F_EMPTY_PATH;
+    move_mount(tree, (libc::AT_FDCWD, &c_text(at)?), flags)
+}
+
+/// The same where the place is held.
+pub(crate) fn attach_held(tree: BorrowedFd<'_>, at: BorrowedFd<'_>) -> Result<()> {
+    let flags = libc::MOVE_MOUNT_F_EMPTY_PATH | libc::MOVE_MOUNT_T_EMPTY_PATH;
+    move_mount(tree, (at.as_raw_fd(), c""), flags)
+}
+
+fn move_mount(tree: BorrowedFd<'_>, (base, at): (i32, &CStr), flags: u32) -> Result<()> {
     // SAFETY: both paths live through the call.
     checked(unsafe {
         libc::syscall(
             libc::SYS_move_mount,
             tree.as_raw_fd(),
             c"".as_ptr(),
-            libc::AT_FDCWD,
+            base,
             at.as_ptr(),
-            libc::MOVE_MOUNT_F_EMPTY_PATH,
+            flags,
         )
     })?;
     Ok(())

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use super::{c_text, checked};
 
 const RESOLVE_NO_MAGICLINKS: u64 = 0x02;
+const RESOLVE_NO_SYMLINKS: u64 = 0x04;
 
 #[repr(C)]
 struct How {
@@ -21,10 +22,20 @@ struct How {
 /// A handle that names a place and can do nothing else. Links are followed, except those of
 /// the process files, which lead each reader somewhere else.
 pub(crate) fn place(base: Option<BorrowedFd<'_>>, path: &CStr, flags: i32) -> Result<OwnedFd> {
+    look_up(base, path, flags, RESOLVE_NO_MAGICLINKS)
+}
+
+/// The same for a real path: a link anywhere in it was not there when it was made real, and is
+/// an error.
+pub(crate) fn fixed(path: &CStr) -> Result<OwnedFd> {
+    look_up(None, path, 0, RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS)
+}
+
+fn look_up(base: Option<BorrowedFd<'_>>, path: &CStr, flags: i32, resolve: u64) -> Result<OwnedFd> {
     let how = How {
         flags: (flags | libc::O_PATH | libc::O_CLOEXEC) as u64,
         mode: 0,
-        resolve: RESOLVE_NO_MAGICLINKS,
+        resolve,
     };
     let base = base.map_or(libc::AT_FDCWD, |fd| fd.as_raw_fd());
     // SAFETY: path and structure live through the call; the size is the structure's.
@@ -62,13 +73,9 @@ pub(crate) fn at(
     Ok(unsafe { OwnedFd::from_raw_fd(fd as i32) })
 }
 
-/// Makes sure that an open file is a plain one, and that it waits if `flags` say so.
-pub(crate) fn settle(file: BorrowedFd<'_>, flags: i32) -> Result<()> {
-    // SAFETY: all zeroes is a valid value of this plain structure.
-    let mut found: libc::stat = unsafe { std::mem::zeroed() };
-    // SAFETY: the structure lives through the call.
-    checked(unsafe { libc::fstat(file.as_raw_fd(), &raw mut found) }.into())?;
-    if found.st_mode & libc::S_IFMT != libc::S_IFREG {
+/// Makes sure of what kind an open file is, and that it waits if `flags` say so.
+pub(crate) fn settle(file: BorrowedFd<'_>, kind: u32, flags: i32) -> Result<()> {
+    if kind_of(file)? != kind {
         return Err(std::io::Error::from_raw_os_error(libc::EACCES));
     }
     if flags & libc::O_NONBLOCK == 0 {
@@ -79,6 +86,25 @@ pub(crate) fn settle(file: BorrowedFd<'_>, flags: i32) -> Result<()> {
         checked(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, waits) }.into())?;
     }
     Ok(())
+}
+
+/// What kind of thing is open: the file type bits of its mode.
+pub(crate) fn kind_of(file: BorrowedFd<'_>) -> Result<u32> {
+    Ok(status(file)?.st_mode & libc::S_IFMT)
+}
+
+/// What tells an open place from every other one: its device and its number there.
+pub(crate) fn identity(file: BorrowedFd<'_>) -> Result<(u64, u64)> {
+    let found = status(file)?;
+    Ok((found.st_dev, found.st_ino))
+}
+
+fn status(file: BorrowedFd<'_>) -> Result<libc::stat> {
+    // SAFETY: all zeroes is a valid value of this plain structure.
+    let mut found: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: the structure lives through the call.
+    checked(unsafe { libc::fstat(file.as_raw_fd(), &raw mut found) }.into())?;
+    Ok(found)
 }
 
 /// What kind of thing a name is, without following it: the file type bits of its mode.

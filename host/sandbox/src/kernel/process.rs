@@ -292,6 +292,16 @@ pub(crate) fn forget_input() {
     unsafe { libc::close(INPUT) };
 }
 
+/// Takes over a descriptor that this program was started with. No later program inherits it.
+pub(crate) fn take(number: i32) -> Result<OwnedFd> {
+    // SAFETY: takes no pointers.
+    let own = checked(unsafe { libc::fcntl(number, libc::F_DUPFD_CLOEXEC, 0) }.into())?;
+    // SAFETY: takes no pointers; the number is the caller's to give up.
+    unsafe { libc::close(number) };
+    // SAFETY: a fresh descriptor that nobody else owns.
+    Ok(unsafe { OwnedFd::from_raw_fd(own as i32) })
+}
+
 /// Makes a descriptor known under a fixed number that the next program inherits.
 pub(crate) fn put_at(fd: BorrowedFd<'_>, number: i32) -> Result<()> {
     if fd.as_raw_fd() == number {

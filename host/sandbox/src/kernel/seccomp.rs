@@ -73,6 +73,8 @@ pub(crate) enum Answer {
         file: OwnedFd,
         close_on_exec: bool,
     },
+    /// None yet: it goes on waiting.
+    Later,
 }
 
 /// The next call that waits.
@@ -101,6 +103,7 @@ pub(crate) fn answer(listener: BorrowedFd<'_>, id: u64, answer: Answer) {
         Answer::GoOn => (0, CONTINUE),
         Answer::Done => (0, 0),
         Answer::Fail(number) => (-number, 0),
+        Answer::Later => return,
         Answer::File {
             file,
             close_on_exec,

@@ -35,6 +35,7 @@ fn a_command_in_a_workspace_writes_there_but_not_to_protected_names() {
             write: vec!["/Users/me/project".into()],
             temporary: "/private/tmp/x".into(),
             protect: vec!["/Users/me/project/ci/keys/release".into()],
+            names: crate::names::of_tests().always,
             deny_read: vec!["/Users/me/.ssh".into(), "/Users/me/.aws".into()],
             proxy: Some(41_080),
         },

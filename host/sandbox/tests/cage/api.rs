@@ -26,6 +26,7 @@ pub(crate) fn enclosure(root: &Path) -> Enclosure {
 pub(crate) fn paths(root: &Path) -> Paths {
     Paths {
         roots: vec![root.to_owned()],
+        names: crate::world::names(),
         ..Paths::default()
     }
 }

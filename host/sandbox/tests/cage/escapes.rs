@@ -152,8 +152,7 @@ const KNOWN_HOLES: &[&str] = &[
     "own-outside-018",
     // Names in hidden folders can be listed.
     "own-outside-020",
-    // No named pipes, no loopback, no shared memory.
-    "own-usability-003",
+    // No loopback, no shared memory.
     "own-usability-019",
     "own-usability-020",
     "own-usability-021",

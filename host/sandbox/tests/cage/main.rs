@@ -1,9 +1,11 @@
 //! Cages from the outside: real commands in real cages, as root and as an ordinary user.
 //!
 //! `escapes` runs the cases in `tests/cases`, a line each, in every cage that this machine
-//! can build. `api` uses the library as a host does. `everyday` proves that ordinary work still works, `endings` that nothing is
-//! left of a command, whatever happened to it or to its host, `settings` that paths and hosts
-//! mean what they say, `talking` that servers can be talked to. `world` makes what they need.
+//! can build. `api` uses the library as a host does. `everyday` proves that ordinary work still
+//! works, `endings` that nothing is left of a command, whatever happened to it or to its host,
+//! `meanwhile` that changes by other processes open nothing, `narrowed` and `zones` that one
+//! command can be held to a part of the session's paths, `settings` that paths and hosts mean
+//! what they say, `talking` that servers can be talked to. `world` makes what they need.
 //! What this machine cannot run is said aloud and counted.
 #![cfg(target_os = "linux")]
 #![allow(
@@ -20,6 +22,9 @@ mod api;
 mod endings;
 mod escapes;
 mod everyday;
+mod meanwhile;
+mod narrowed;
 mod settings;
 mod talking;
 mod world;
+mod zones;

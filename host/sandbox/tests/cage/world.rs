@@ -1,6 +1,7 @@
 //! What a command in a cage finds around it: a project, a home with secrets, services that
 //! listen, a process of the host; and one way to run commands there.
 
+use std::ffi::OsString;
 use std::fs;
 use std::net::{TcpListener, UdpSocket};
 use std::os::linux::net::SocketAddrExt;
@@ -12,6 +13,8 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::RwLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+
+use toolbay_sandbox::ProtectedNames;
 
 /// The number of an ordinary user that owns nothing on any system.
 const NOBODY: u32 = 65534;
@@ -212,6 +215,18 @@ impl World {
     }
 
     pub fn cage(&self, kind: &str, profile: &str, options: &[&str], command: &[&str]) -> Command {
+        let words = |list: &[&str]| list.iter().map(Into::into).collect::<Vec<OsString>>();
+        self.cage_of(kind, profile, &words(options), &words(command))
+    }
+
+    /// The same with words that need not be text.
+    pub fn cage_of(
+        &self,
+        kind: &str,
+        profile: &str,
+        options: &[OsString],
+        command: &[OsString],
+    ) -> Command {
         let mut all = Command::new(self.path("helpers/cage"));
         all.args([kind, profile, "--time", "20000"]);
         for (option, part) in [
@@ -267,6 +282,15 @@ impl Drop for World {
 /// Where programs are, without folders of one user.
 pub fn search_path() -> String {
     "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin".into()
+}
+
+/// The names that the tests of this crate go by, as the helper program does.
+pub fn names() -> ProtectedNames {
+    let list = |text: &str| text.lines().map(str::to_owned).collect();
+    ProtectedNames {
+        always: list(include_str!("../names/always.txt")),
+        but_for_git: list(include_str!("../names/but-for-git.txt")),
+    }
 }
 
 /// Services of the host that leave a mark when somebody reaches them.

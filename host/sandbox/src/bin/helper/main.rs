@@ -1,7 +1,7 @@
 //! The cage as a program of its own, for tests and benchmarks of this crate: it is its own
 //! helper, and runs one command with the exit code of that command.
 //!
-//! `toolbay-cage-helper KIND PROFILE [--root|--write|--own|--read|--protect|--deny-read|--host DIR]…
+//! `toolbay-cage-helper KIND PROFILE [--root|--write|--own|--read|--protect|--deny-read|--zone|--zone-file|--host DIR]…
 //! [--home DIR] [--cwd DIR] [--time MS] [--memory BYTES] [--env K=V]… -- COMMAND…`, or `try NAME`: one call.
 #![allow(clippy::print_stderr)]
 
@@ -34,8 +34,8 @@ mod linux {
     use std::time::Duration;
 
     use toolbay_sandbox::cage::{
-        Command, Demands, GitAccess, Hosts, How, Kind, Limits, Paths, Profile, Stream, Streams,
-        Strength, choose, home_controls, secrets,
+        CageZone, Command, Demands, GitAccess, Hosts, How, Kind, Limits, Paths, Profile,
+        ProtectedNames, Stream, Streams, Strength, choose, home_controls, secrets,
     };
 
     /// The cage did not stand: told apart from all that commands usually answer.
@@ -72,9 +72,17 @@ mod linux {
             },
             other => return Err(format!("no profile {other}")),
         };
-        let mut paths = Paths::default();
+        let list = |text: &str| text.lines().map(str::to_owned).collect();
+        let mut paths = Paths {
+            names: ProtectedNames {
+                always: list(include_str!("../../../tests/names/always.txt")),
+                but_for_git: list(include_str!("../../../tests/names/but-for-git.txt")),
+            },
+            ..Paths::default()
+        };
         let mut limits = Limits::default();
         let mut environment = Vec::new();
+        let mut zones: Option<Vec<CageZone>> = None;
         let mut folder = None;
         let mut hosts = Vec::new();
         let mut search_path = Demands::default().search_path;
@@ -88,6 +96,12 @@ mod linux {
                 "--root" => paths.roots.push(value.into()),
                 "--write" => paths.write.push(value.into()),
                 "--own" => paths.own.push(value.into()),
+                "--zone-file" => zones
+                    .get_or_insert_default()
+                    .push(CageZone::File(value.into())),
+                "--zone" => zones
+                    .get_or_insert_default()
+                    .push(CageZone::Folder(value.into())),
                 "--read" => paths.read.push(value.into()),
                 "--protect" => paths.protect.push(value.into()),
                 "--deny-read" => paths.deny_read.push(value.into()),
@@ -133,7 +147,11 @@ mod linux {
             ..Demands::default()
         };
         let cage = choose(&demands).map_err(|error| error.to_string())?;
-        let enclosure = cage.around(&paths).map_err(|error| error.to_string())?;
+        let mut enclosure = cage.around(&paths).map_err(|error| error.to_string())?;
+        if let Some(zones) = zones {
+            let narrowed = enclosure.narrowed(&zones);
+            enclosure = narrowed.map_err(|error| error.to_string())?;
+        }
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()

@@ -24,6 +24,7 @@ fn tree() -> (tempfile::TempDir, PathBuf) {
 fn ground(root: &Path) -> Ground {
     Ground::new(&Paths {
         roots: vec![root.to_owned()],
+        names: crate::names::of_tests(),
         ..Paths::default()
     })
     .unwrap()
@@ -41,7 +42,6 @@ fn protected_names_are_found_however_deep_they_are() {
     ]
     .map(|part| root.join(part));
     assert_eq!(closed.places, expected);
-    assert!(!closed.has_links && !closed.is_cut);
 }
 
 #[test]
@@ -56,6 +56,16 @@ fn a_repository_that_is_open_to_git_keeps_its_controls() {
 }
 
 #[test]
+fn names_that_git_may_change_are_open_to_it_and_hold_what_it_may_not() {
+    let (_folder, root) = tree();
+    fs::create_dir_all(root.join("a/.GitHub/.vscode")).unwrap();
+    let [closed, open] = ground(&root).search();
+    let (ci, editor) = (root.join("a/.GitHub"), root.join("a/.GitHub/.vscode"));
+    assert!(closed.places.contains(&ci));
+    assert!(!open.places.contains(&ci) && open.places.contains(&editor));
+}
+
+#[test]
 fn where_a_link_leads_is_protected_if_it_could_be_written_to() {
     let (_folder, root) = tree();
     symlink("../src", root.join("a/.agents")).unwrap();
@@ -63,7 +73,6 @@ fn where_a_link_leads_is_protected_if_it_could_be_written_to() {
     // A link to the ground itself must not close the ground.
     symlink("..", root.join("a/.zed")).unwrap();
     let [closed, _] = ground(&root).search();
-    assert!(closed.has_links);
     assert_eq!(closed.targets, [root.join("src")]);
 }
 

@@ -1,12 +1,16 @@
-//! Modes, owners and times, where no read-only mount keeps them from being changed.
+//! Modes, owners and times.
 //!
-//! Landlock does not look at them, so nothing here may go on by itself: a change is made
-//! through a handle that was judged, or it fails.
+//! Landlock does not look at them, and a mount covers neither a link nor what took a covered
+//! file's place. So nothing here may go on by itself: a change is made through a handle that was
+//! judged, or it fails.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use super::{Caller, Doorman, Step, done, failed};
 use crate::cage::guard::Act;
+use crate::cage::plan::Walls;
 use crate::helper::resolve;
 use crate::kernel::seccomp::Answer;
 use crate::kernel::{c_text, open, process};
@@ -101,11 +105,12 @@ impl Doorman<'_> {
                 }
             }
         };
-        let path = open::path_of(handle.as_fd()).map_err(|error| failed(&error))?;
-        if self.guard.zone(&path).is_none() {
-            return Err(Answer::Fail(libc::EACCES));
+        let (handle, path) = self.judged(handle)?;
+        if self.guard.zone(&path).is_some() {
+            self.check_path(Act::Write, &path)?;
+        } else {
+            self.check_elsewhere(handle.as_fd(), &path)?;
         }
-        self.check_path(Act::Make, &path)?;
         let times = match change {
             Change::Times(address, clock) => times(thread, *address, *clock)?,
             Change::Mode(_) | Change::Owner(..) => None,
@@ -116,6 +121,23 @@ impl Doorman<'_> {
             Change::Owner(user, group) => open::set_owner(handle.as_fd(), *user, *group),
             Change::Times(..) => open::set_times(handle.as_fd(), times),
         })
+    }
+}
+
+impl Doorman<'_> {
+    /// Outside the zones only what has no place among the files is for a command to change: its
+    /// pipes, its terminals, its nameless memory.
+    fn check_elsewhere(&self, handle: BorrowedFd<'_>, path: &Path) -> Step<()> {
+        let kind = open::kind_of(handle).map_err(|error| failed(&error))?;
+        let is_file = matches!(kind, libc::S_IFREG | libc::S_IFDIR | libc::S_IFLNK);
+        let is_memory = path.as_os_str().as_bytes().starts_with(b"/memfd:");
+        match self.walls {
+            Walls::Kernel => Err(Answer::Fail(libc::EACCES)),
+            Walls::Namespaces | Walls::Bubblewrap if is_file && !is_memory => {
+                Err(Answer::Fail(libc::EROFS))
+            }
+            Walls::Namespaces | Walls::Bubblewrap => Ok(()),
+        }
     }
 }
 
