@@ -22,9 +22,9 @@ use tokio::sync::OnceCell;
 use toolbay_contract::{
     CommandEnd, CommandExit, CommandRun, HostFailure, PowerFuture, Shell, ShellWalls,
 };
-use toolbay_policy::Access;
+use toolbay_policy::{Access, Zone};
 use toolbay_sandbox::cage::{
-    self, Bounds, Command, Demands, Enclosure, GitAccess, Hosts, Limits, Paths, Profile,
+    self, Bounds, CageZone, Command, Demands, Enclosure, GitAccess, Hosts, Limits, Paths, Profile,
     ProtectedNames, Streams, Strength,
 };
 use toolbay_sandbox::process::Bare;
@@ -201,13 +201,20 @@ impl Caged {
     ) -> Result<Enclosure, HostFailure> {
         let rules = run.path_rules.clone();
         let roots = self.setting.roots.clone();
-        let looking = tokio::task::spawn_blocking(move || closed::by(&rules, &roots));
-        let closed = looking
-            .await
-            .map_err(|error| HostFailure::Failed(error.to_string()))?
-            .map_err(HostFailure::Failed)?;
-        let closing = enclosure.closing(&closed);
-        closing.map_err(|error| HostFailure::Failed(error.to_string()))
+        let narrower = narrower(&run.access, &roots);
+        let enclosure = enclosure.clone();
+        let looking = tokio::task::spawn_blocking(move || {
+            let closed = closed::by(&rules, &roots)?;
+            let closing = enclosure.closing(&closed);
+            let closing = closing.map_err(|error| error.to_string())?;
+            match narrower {
+                Some(zones) => closing.narrowed(&zones).map_err(|error| error.to_string()),
+                None => Ok(closing),
+            }
+        });
+        let looked = looking.await;
+        let looked = looked.map_err(|error| HostFailure::Failed(error.to_string()))?;
+        looked.map_err(HostFailure::Failed)
     }
 
     /// What may be reached: a call that only reads could still tell others what it has read.
@@ -305,7 +312,10 @@ impl Shell for Caged {
         match access {
             Access::ReadOnly => ShellWalls::default(),
             Access::ReadWrite { .. } => ShellWalls {
-                writable: self.setting.sandbox.allow_write.clone(),
+                writable: match narrower(access, &self.setting.roots) {
+                    Some(_) => Vec::new(),
+                    None => self.setting.sandbox.allow_write.clone(),
+                },
                 hosts: self.setting.sandbox.allowed_hosts.clone(),
             },
         }
@@ -332,6 +342,31 @@ impl Shell for Caged {
             self.tasks.start(command.script, runner)
         })
     }
+}
+
+/// The zones of a call that may write less than the roots: its commands write there and nowhere
+/// else. None for a call that may write in all of them.
+fn narrower(access: &Access, roots: &[PathBuf]) -> Option<Vec<CageZone>> {
+    let zones = match access {
+        Access::ReadOnly => return None,
+        Access::ReadWrite { zones } => zones,
+    };
+    let is_whole = |root: &PathBuf| zones.iter().any(|zone| *zone == Zone::Folder(root.clone()));
+    if roots.iter().all(is_whole) {
+        return None;
+    }
+    // What cannot be there is not opened: less than was permitted, never more.
+    let is_there = |zone: &&Zone| match zone {
+        Zone::File(file) => file.parent().is_some_and(Path::is_dir),
+        Zone::Folder(folder) => folder.is_dir(),
+    };
+    let inside = |zone: &&Zone| roots.iter().any(|root| zone.path().starts_with(root));
+    let zones = zones.iter().filter(inside).filter(is_there);
+    let zones = zones.map(|zone| match zone {
+        Zone::File(file) => CageZone::File(file.clone()),
+        Zone::Folder(folder) => CageZone::Folder(folder.clone()),
+    });
+    Some(zones.collect())
 }
 
 /// What a cage has beside what all cages of a session have.

@@ -38,13 +38,13 @@ impl Policy {
     pub fn decide_nested(&self, request: Request, caller: &Access) -> (Decision, Ruling) {
         let (decision, ruling) = self.decide_and_say(request);
         let decision = match decision {
-            Decision::Allow(permit) => match permit.within(caller) {
+            Decision::Allow(permit) => match permit.within(caller, self) {
                 Some(permit) => Decision::Allow(permit),
                 None => beyond_the_caller(),
             },
             Decision::Ask(question) => {
                 let reason = question.reason().to_owned();
-                match question.grant().within(caller) {
+                match question.grant().within(caller, self) {
                     Some(permit) => Decision::Ask(Question::new(reason, permit)),
                     None => beyond_the_caller(),
                 }
@@ -64,13 +64,17 @@ fn beyond_the_caller() -> Decision {
 impl Permit {
     /// The same, held to what the caller has. None if the caller may only read and this would
     /// write.
-    fn within(self, caller: &Access) -> Option<Self> {
+    fn within(self, caller: &Access, policy: &Policy) -> Option<Self> {
         let access = match (self.access(), caller) {
             (Access::ReadOnly, _) => Access::ReadOnly,
             (Access::ReadWrite { .. }, Access::ReadOnly) => return None,
-            (Access::ReadWrite { .. }, Access::ReadWrite { zones }) => Access::ReadWrite {
-                zones: zones.clone(),
-            },
+            (Access::ReadWrite { .. }, Access::ReadWrite { zones }) => {
+                // A cage opens nothing outside the roots.
+                let inside = zones.iter().filter(|zone| policy.is_inside(zone.path()));
+                Access::ReadWrite {
+                    zones: inside.cloned().collect(),
+                }
+            }
         };
         Some(self.with_access(access).letting_out(Outside::Nothing))
     }
