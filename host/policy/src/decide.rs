@@ -321,4 +321,6 @@ pub(crate) fn paths_of(subjects: &[Subject]) -> impl Iterator<Item = &Path> {
 #[cfg(test)]
 mod commands;
 #[cfg(test)]
+mod evasions;
+#[cfg(test)]
 mod tests;

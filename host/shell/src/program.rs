@@ -5,6 +5,7 @@ mod awk;
 mod find;
 mod git;
 mod jq;
+mod man;
 mod sed;
 mod test;
 
@@ -31,6 +32,7 @@ pub(crate) fn named(name: &str) -> Option<Judge> {
         "find" => find::judge,
         git if git.starts_with("git") => return git::named(git),
         "jq" => jq::judge,
+        "man" => man::judge,
         "sed" => sed::judge,
         "test" => test::judge,
         _ => return None,

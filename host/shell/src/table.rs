@@ -16,6 +16,7 @@ use flags::Takes;
 use format::{Dash, Table};
 
 pub use class::Class;
+pub(crate) use operands::may_assign;
 
 use crate::check::{Check, Finding};
 use crate::reading::Word;

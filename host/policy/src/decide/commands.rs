@@ -5,7 +5,7 @@ use super::*;
 use crate::claims::{Claims, HookWord, Opinion, Reach};
 
 /// A tool that says of its command what the validator says, as one that runs commands does.
-fn decide(deny: &[&str], ask: &[&str], allow: &[&str], script: &str) -> &'static str {
+pub(super) fn decide(deny: &[&str], ask: &[&str], allow: &[&str], script: &str) -> &'static str {
     let policy = policy(deny, ask, allow);
     let subjects = vec![Subject::Command(script.into())];
     let study = policy.study(&subjects, Path::new("/p"));
