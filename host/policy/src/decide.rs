@@ -18,7 +18,7 @@ use crate::rule::Rules;
 use crate::source::Provenance;
 use crate::study::Study;
 use serde::Serialize;
-use toolbay_shell::Place;
+use toolbay_shell::{LinkResolver, Place};
 
 use lookup::Indexed;
 
@@ -29,6 +29,7 @@ pub struct Policy {
     paths: Arc<PathRules>,
     roots: Vec<PathBuf>,
     home: Option<PathBuf>,
+    links: Option<LinkResolver>,
     managed: Arc<Managed>,
     trusting: Trusting,
     mode: Mode,
@@ -136,6 +137,7 @@ impl Policy {
             paths,
             roots,
             home: None,
+            links: None,
             managed: Arc::new(managed),
             trusting,
             mode: Mode::Default,
@@ -158,6 +160,7 @@ impl Policy {
         let other = Self::governed(rules, self.roots.clone(), closed, self.trusting, managed);
         Self {
             home: self.home.clone(),
+            links: self.links.clone(),
             mode: self.mode,
             exits: self.exits.clone(),
             ..other
@@ -168,6 +171,13 @@ impl Policy {
     #[must_use]
     pub fn with_home(mut self, home: impl Into<PathBuf>) -> Self {
         self.home = Some(home.into());
+        self
+    }
+
+    /// How links are followed that commands name. Without it they are taken for what they are called.
+    #[must_use]
+    pub fn with_links(mut self, links: LinkResolver) -> Self {
+        self.links = Some(links);
         self
     }
 
@@ -244,6 +254,10 @@ impl Policy {
         let place = Place::new(working_directory).with_roots(self.roots.iter().cloned());
         let place = match &self.home {
             Some(home) => place.with_home(home),
+            None => place,
+        };
+        let place = match &self.links {
+            Some(links) => place.with_links(links.clone()),
             None => place,
         };
         Study::of(subjects, &place)

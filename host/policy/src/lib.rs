@@ -52,7 +52,7 @@ pub use rule::{Anchors, Rule, RuleError, Rules};
 pub use source::{Provenance, Source};
 pub use study::{Part, Study};
 pub use test_file::{TestCase, TestFile, TestOutcome, TestPermissions, TestSettings};
-pub use toolbay_shell::Place;
+pub use toolbay_shell::{FileLinks, LinkResolver, Place};
 
 #[cfg(test)]
 mod tests;

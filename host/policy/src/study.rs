@@ -166,13 +166,13 @@ impl Study {
 /// Every word of a script as the path that it may be, whatever stands around it.
 fn heard<'a>(script: &'a str, place: &'a Place) -> impl Iterator<Item = PathBuf> + 'a {
     let is_border = |c: char| c.is_whitespace() || ";|&<>(){}$`=,".contains(c);
-    script.split(is_border).filter_map(move |word| {
+    let words = script.split(is_border).filter_map(move |word| {
         let word = word.replace(['\'', '"', '\\'], "");
         let below_home = word.strip_prefix("~/").zip(place.home());
         match below_home {
-            Some((rest, home)) => Some(place.resolve(&home.join(rest).to_string_lossy())),
-            None if word.is_empty() => None,
-            None => Some(place.resolve(&word)),
+            Some((rest, home)) => Some(home.join(rest).to_string_lossy().into_owned()),
+            None => Some(word).filter(|word| !word.is_empty()),
         }
-    })
+    });
+    words.flat_map(|word| place.both(&word))
 }

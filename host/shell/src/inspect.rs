@@ -182,6 +182,9 @@ impl Judged {
             }
         })?;
         wanderer.permits(&known.name)?;
+        if known.follows {
+            wanderer.follows(&known.name)?;
+        }
         let implicit = known.implicit.as_deref().map(Word::plain);
         for word in known.reads.iter().chain(&implicit) {
             self.reads.extend(wanderer.reads(word)?);

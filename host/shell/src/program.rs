@@ -20,6 +20,8 @@ pub(crate) struct Use {
     /// The words that name what is read. Whether they lie inside is not this module's
     /// question.
     pub(crate) reads: Vec<Word>,
+    /// It follows links that it finds on the way.
+    pub(crate) follows: bool,
 }
 
 /// A function that looks at all arguments of a command, its name left out.

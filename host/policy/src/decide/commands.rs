@@ -8,24 +8,31 @@ use crate::claims::{Claims, HookWord, Opinion, Reach};
 pub(super) fn decide(deny: &[&str], ask: &[&str], allow: &[&str], script: &str) -> &'static str {
     let policy = policy(deny, ask, allow);
     let subjects = vec![Subject::Command(script.into())];
-    let study = policy.study(&subjects, Path::new("/p"));
     let read_only = toolbay_shell::inspect(script, &toolbay_shell::Place::anywhere()).read_only();
     let decision = policy.decide(Request {
-        call_id: "1".into(),
-        tool: "B".into(),
-        input: "{}".into(),
-        subjects,
         claims: Claims {
             read_only,
             ..Claims::STRICT
         },
+        ..request(&policy, subjects)
+    });
+    word(&decision)
+}
+
+fn request(policy: &Policy, subjects: Vec<Subject>) -> Request {
+    let study = policy.study(&subjects, Path::new("/p"));
+    Request {
+        call_id: "1".into(),
+        tool: "B".into(),
+        input: "{}".into(),
+        subjects,
+        claims: Claims::STRICT,
         reach: Reach::ALL,
         opinion: Opinion::None,
         hooks: HookWord::None,
         cage: crate::outside::CageWish::Inside,
         study,
-    });
-    word(&decision)
+    }
 }
 
 #[test]
@@ -40,6 +47,39 @@ fn without_rules_only_reading_inside_needs_no_question() {
         ("ls; $X", "ask"),
     ] {
         assert_eq!(decide(&[], &[], &[], script), wanted, "{script}");
+    }
+}
+
+#[test]
+fn links_are_followed_before_it_is_decided_where_they_lead() {
+    let real = |path: &Path| match path.to_str() {
+        Some("/p/notes") => PathBuf::from("/etc/passwd"),
+        Some("/p/settings") => "/p/.env".into(),
+        _ => path.to_owned(),
+    };
+    let decide = |deny: &[&str], script: &str| {
+        let policy = policy(deny, &[], &[]).with_links(toolbay_shell::LinkResolver::new(real));
+        let subjects = vec![Subject::Command(script.into())];
+        let explanation = policy.explain(&Request {
+            claims: Claims {
+                read_only: true,
+                ..Claims::STRICT
+            },
+            ..request(&policy, subjects)
+        });
+        explanation.behavior.word()
+    };
+    for (deny, script, wanted) in [
+        (&[][..], "cat notes", "ask"),
+        (&[], "cat < notes", "ask"),
+        (&[], "cat other", "allow"),
+        (&["Read(.env)"], "cat settings", "deny"),
+        (&["Read(.env)"], "cat < settings", "deny"),
+        (&["Read(./settings)"], "cat settings", "deny"),
+        (&["Read(.env)"], "x=$(cat settings)", "ask"),
+        (&["Read(.env)"], "cat other", "allow"),
+    ] {
+        assert_eq!(decide(deny, script), wanted, "{script}");
     }
 }
 

@@ -39,6 +39,7 @@ pub(super) fn judge(arguments: &[Word]) -> Result<Use, Finding> {
         Some(surplus) => Err(unknown(&surplus.text)),
         None => Ok(Use {
             reads: condition.reads,
+            ..Use::default()
         }),
     }
 }
