@@ -229,7 +229,10 @@ fn rules(policy: &Policy, request: &Request) -> Said {
         let reason = format!("the ask rule `{}` covers it", text(Behavior::Ask, place));
         return said(Behavior::Ask, Behavior::Ask, place, reason);
     }
-    if let Some(said) = unsure(policy, request).or_else(|| unseen(policy, request)) {
+    let doubt = unsure(policy, request)
+        .or_else(|| unseen(policy, request))
+        .or_else(|| unnamed(policy, request));
+    if let Some(said) = doubt {
         return said;
     }
     match policy.covering(request) {
@@ -280,6 +283,20 @@ fn unseen(policy: &Policy, request: &Request) -> Option<Said> {
             ClosedBy::Rule(place, rule) => said(rule).by(Behavior::Deny, place),
         })
     })
+}
+
+/// A file that a rule closes, when contents are printed out of a repository without saying of which
+/// files: there no cage can close it. Who allows such a command by its name has answered.
+fn unnamed(policy: &Policy, request: &Request) -> Option<Said> {
+    if !request.study.prints_history() || policy.names_history(request) {
+        return None;
+    }
+    let place = policy.closing_inside()?;
+    let reason = format!(
+        "it prints contents of files that it does not name, and `{}` closes some",
+        policy.rule(Behavior::Deny, place).text()
+    );
+    Some(Said::new(Stage::Rules, Behavior::Ask, reason).by(Behavior::Deny, place))
 }
 
 /// A claim of read-only spares the question because such a call cannot write.

@@ -14,7 +14,7 @@ use crate::path_index::PathIndex;
 use crate::rule::{PathContent, Rule, may_be_allowed_whole};
 use crate::study::Study;
 use commands::CommandIndex;
-use toolbay_shell::SimpleCommand;
+use toolbay_shell::{SimpleCommand, prints_history};
 
 /// An index over a list of rules; answers are places in that list.
 #[derive(Debug, Clone, Default)]
@@ -182,6 +182,36 @@ impl RuleIndex {
                 let is_exact = may_be_allowed_whole(report)
                     && first(&|bucket| bucket.commands.text(script)).is_some();
                 is_exact || report.may_be_allowed_by_parts() && report.commands.iter().all(is_named)
+            })
+        })
+    }
+}
+
+impl RuleIndex {
+    /// Whether rules that name what they mean cover every command that prints out of a repository.
+    pub(crate) fn names_history(
+        &self,
+        rules: &[Rule],
+        tool: &str,
+        subjects: &[Subject],
+        study: &Study,
+    ) -> bool {
+        let is_named = |command: &SimpleCommand| {
+            rules.iter().any(|rule| {
+                let content = rule.content().filter(|_| rule.names(tool));
+                content.is_some_and(|content| !content.is_wide() && content.command.covers(command))
+            })
+        };
+        subjects.iter().all(|subject| {
+            let Subject::Command(script) = subject else {
+                return true;
+            };
+            study.on(script).is_some_and(|report| {
+                let mut printing = report
+                    .commands
+                    .iter()
+                    .filter(|command| prints_history(&command.words));
+                report.may_be_allowed_by_parts() && printing.all(is_named)
             })
         })
     }

@@ -125,6 +125,11 @@ impl Study {
         self.reports.iter().any(|(_, report)| report.is_opaque)
     }
 
+    /// Whether a command prints what files hold or held and does not name them.
+    pub(crate) fn prints_history(&self) -> bool {
+        self.reports.iter().any(|(_, report)| report.prints_history)
+    }
+
     /// Whether a command may change something. To read outside the roots is no change.
     pub(crate) fn may_write(&self) -> bool {
         self.reports.iter().any(|(_, report)| {

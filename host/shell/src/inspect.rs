@@ -9,8 +9,8 @@ use crate::place::Place;
 use crate::reading::{Command, Join, Operator, Reading, Word};
 use crate::report::{Report, SimpleCommand, Verdict};
 use crate::{
-    destructive, display, effects, environment, gate, lexer, paths, prefix, raw, syntax, table,
-    wrapper, zsh,
+    destructive, display, effects, environment, gate, history, lexer, paths, prefix, raw, syntax,
+    table, wrapper, zsh,
 };
 
 /// More commands than anybody reads before approving them.
@@ -56,6 +56,12 @@ pub fn inspect(script: &str, place: &Place) -> Report {
         (false, true) => Verdict::ReadOnly,
         (false, false) => Verdict::Ask,
     };
+    let printed = history::printed(&mentioned.mentions, place);
+    let known = judged.reads.clone();
+    let more = printed.paths.into_iter();
+    judged
+        .reads
+        .extend(more.filter(|path| !known.contains(path)));
     let warnings = destructive::warnings(script, &mentioned.mentions);
     Report {
         verdict,
@@ -71,6 +77,7 @@ pub fn inspect(script: &str, place: &Place) -> Report {
         mentions: mentioned.mentions,
         is_opaque: mentioned.is_opaque,
         reads: judged.reads,
+        prints_history: printed.unnamed,
         writes: judged.writes,
         warnings,
     }

@@ -10,6 +10,7 @@ mod environment;
 #[doc(hidden)]
 pub mod fuzzing;
 mod gate;
+mod history;
 mod in_place;
 mod inspect;
 mod lexer;
@@ -30,6 +31,7 @@ mod zsh;
 
 pub use check::{CATALOGUE, Check, Entry, Finding};
 pub use display::exit_meaning;
+pub use history::prints_history;
 pub use in_place::{InPlace, in_place};
 pub use inspect::inspect;
 pub use links::{FileLinks, LinkResolver};

@@ -41,8 +41,11 @@ pub struct Report {
     pub mentions: Vec<Mention>,
     /// Something runs that cannot be named, so that no rule that forbids can be sure.
     pub is_opaque: bool,
-    /// Files and folders that it names and reads, as far as they are known.
+    /// Files and folders that it names and reads, as far as they are known: as they are written, and
+    /// where links lead. What git prints of them counts too.
     pub reads: Vec<PathBuf>,
+    /// It prints what files hold or held, out of a repository, and does not name them.
+    pub prints_history: bool,
     /// Those that it changes.
     pub writes: Vec<PathBuf>,
     /// What a person should know before saying yes. Decides nothing.

@@ -84,6 +84,42 @@ fn links_are_followed_before_it_is_decided_where_they_lead() {
 }
 
 #[test]
+fn what_a_rule_closes_is_not_printed_out_of_the_repository() {
+    let closed = ["Read(.env)"];
+    for (deny, allow, script, wanted) in [
+        (&closed[..], &["B"][..], "git show HEAD:.env", "deny"),
+        (&closed, &["B"], "git cat-file -p HEAD:.env", "deny"),
+        (&closed, &["B"], "git log -p -- .env", "deny"),
+        (&closed, &["B"], "git diff .env", "deny"),
+        (&closed, &["B"], "git grep x -- .env", "deny"),
+        (&closed, &["B"], "git blame .env", "deny"),
+        (&closed, &["B"], "git archive HEAD .env", "deny"),
+        (&closed, &["B"], "x=$(git show HEAD:.env)", "deny"),
+        (&closed, &[], "git diff", "ask"),
+        (&closed, &["B"], "git diff", "ask"),
+        (&closed, &["B"], "git log -p", "ask"),
+        (&closed, &["B"], "git show HEAD", "ask"),
+        (&closed, &["B(git diff:*)"], "git diff", "allow"),
+        (&closed, &["B(git diff:*)"], "git diff && git show", "ask"),
+        (&closed, &[], "git diff -- src/main.rs", "allow"),
+        (&closed, &[], "git log", "allow"),
+        (&closed, &[], "git status", "allow"),
+        (&closed, &[], "git diff --stat", "allow"),
+        (&closed, &[], "git show --stat", "allow"),
+        (&["Read(//elsewhere/x)"], &[], "git diff", "allow"),
+        (&["Read(//p/secret)"], &[], "git diff", "ask"),
+        (&["Edit(.env)"], &[], "git diff", "allow"),
+        (&[], &[], "git diff", "allow"),
+    ] {
+        assert_eq!(
+            decide(deny, &[], allow, script),
+            wanted,
+            "{script} {deny:?}"
+        );
+    }
+}
+
+#[test]
 fn an_allow_rule_covers_its_command_and_nothing_beside_it() {
     let allow = [
         "B(npm run:*)",
