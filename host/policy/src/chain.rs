@@ -318,12 +318,10 @@ fn otherwise(policy: &Policy, request: &Request) -> Said {
         // What only reads can still tell others what it has read.
         return said(Behavior::Ask, format!("it speaks to another host: {url}"));
     }
+    let doubt = request.study.doubt();
     if request.claims.read_only {
-        return match request.study.doubt() {
-            Some(doubt) => said(
-                Behavior::Ask,
-                format!("its command may change things: {doubt}"),
-            ),
+        return match doubt {
+            Some(doubt) => said(Behavior::Ask, doubt),
             None => said(
                 Behavior::Allow,
                 "read-only inside the roots: it cannot write".into(),
@@ -337,7 +335,8 @@ fn otherwise(policy: &Policy, request: &Request) -> Said {
                 .into(),
         );
     }
-    said(Behavior::Ask, "it may change things".into())
+    let reason = doubt.unwrap_or_else(|| "it may change things".into());
+    said(Behavior::Ask, reason)
 }
 
 /// The paths of a call and of its commands, with what it wants of them.

@@ -162,6 +162,9 @@ impl RuleIndex {
         };
         let is_narrow = |rule: &Rule| rule.content().is_some_and(|content| !content.is_wide());
         let is_named = |command: &SimpleCommand| {
+            if command.reads_outside() {
+                return first(&|bucket| bucket.commands.exact(command)).is_some();
+            }
             let Some(place) = first(&|bucket| bucket.commands.covering(rules, command)) else {
                 return command.is_read_only();
             };
@@ -245,7 +248,11 @@ fn covering(
     }
     let mut used = None;
     for command in &report.commands {
-        match first(&|bucket| bucket.commands.covering(rules, command)) {
+        let find = |bucket: &Bucket| match command.reads_outside() {
+            true => bucket.commands.exact(command),
+            false => bucket.commands.covering(rules, command),
+        };
+        match first(&find) {
             Some(rule) => used = used.or(Some(rule)),
             None if command.is_read_only() => {}
             None => return None,

@@ -39,7 +39,7 @@ pub use check_line::{CheckAnswer, CheckError, CheckLine, Checker, KnownTool, Rul
 pub use claims::{Claims, HookWord, Opinion, Reach, Subject, SubjectKind, Trust};
 pub use decide::{Decision, Policy, Question, Request, Ruling, Winner};
 pub use effective::{Ignored, Trusting, Why};
-pub use explain::{Explanation, LookedAt, Step};
+pub use explain::{Explanation, LookedAt, RuleAdvice, Step};
 pub use host::HostPattern;
 pub use lines::lines_of;
 pub use lint::{Lint, LintKind, lint};

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::check::{Check, Finding};
 use crate::mention::Mention;
+use crate::prefix;
 use crate::reading::Join;
 use crate::table::Class;
 
@@ -77,6 +78,36 @@ impl SimpleCommand {
     pub fn is_read_only(&self) -> bool {
         self.finding.is_none()
     }
+
+    /// The first words for a rule about commands like it, if such a rule would not allow anything
+    /// else.
+    pub fn prefix(&self) -> Option<String> {
+        prefix::of(self)
+    }
+
+    /// Whether it only reads, but elsewhere. A rule must name the very command then: one for its
+    /// first words says nothing about where.
+    pub fn reads_outside(&self) -> bool {
+        let finding = self.finding.as_ref();
+        finding.is_some_and(|finding| finding.check == Check::OutsidePath)
+    }
+
+    /// The command as a shell reads it back, its words quoted where they need it. None if it has
+    /// variables in front that matter.
+    pub fn quoted(&self) -> Option<String> {
+        self.for_rules.as_ref()?;
+        let words: Vec<String> = self.words.iter().map(|word| quoted(word)).collect();
+        Some(words.join(" "))
+    }
+}
+
+fn quoted(word: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:=@%+,".contains(&byte);
+    if !word.is_empty() && word.bytes().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
 }
 
 impl Report {
@@ -89,13 +120,26 @@ impl Report {
     }
 
     /// Whether a rule may allow it command by command: it was understood, and what it does beside
-    /// running its commands (redirections, odd spellings) gives no reason to ask.
+    /// running its commands (redirections, odd spellings) gives no reason to ask. A command that
+    /// [reads outside](SimpleCommand::reads_outside) needs a rule for itself alone.
     pub fn may_be_allowed_by_parts(&self) -> bool {
         self.verdict != Verdict::TooComplex
             && self
                 .findings
                 .iter()
-                .all(|finding| finding.check.is_about_a_command())
+                .all(|finding| finding.check.is_about_a_command() || self.is_read_outside(finding))
+    }
+
+    /// Whether a finding is one command's, which only reads, but elsewhere. Behind a `cd` the same
+    /// words mean other files, and programs obey other settings.
+    fn is_read_outside(&self, finding: &Finding) -> bool {
+        let moves = |command: &SimpleCommand| command.words.iter().any(|word| word == "cd");
+        if self.commands.iter().any(moves) {
+            return false;
+        }
+        let is_its = |command: &&SimpleCommand| command.finding.as_ref() == Some(finding);
+        let mut whose = self.commands.iter().filter(is_its).peekable();
+        whose.peek().is_some() && whose.all(SimpleCommand::reads_outside)
     }
 
     /// Whether a person must be asked whatever the rules say.
