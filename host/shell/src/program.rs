@@ -37,6 +37,7 @@ pub(crate) fn named(name: &str) -> Option<Judge> {
         "man" => man::judge,
         "sed" => sed::judge,
         "test" => test::judge,
+        "double-test" => test::judge_double,
         _ => return None,
     })
 }

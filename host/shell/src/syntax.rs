@@ -298,11 +298,11 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// `[ … ]`: its parts are the words of a command like any other.
+    /// `[ … ]` and `[[ … ]]`: their parts are the words of a command like any other.
     fn test(&self, node: Node<'_>, words: &mut Vec<Word>) -> Result<(), Finding> {
         for child in self.inline(node)? {
             match child.kind() {
-                "[" | "]" | "!" | "=" | "!=" | "==" | "test_operator" => {
+                "[" | "]" | "[[" | "]]" | "!" | "=" | "!=" | "==" | "test_operator" => {
                     words.push(Word::plain(self.text(child)));
                 }
                 "unary_expression" | "binary_expression" => self.test(child, words)?,

@@ -345,7 +345,7 @@ pub const CATALOGUE: &[Entry] = &[
             "for i in a; do ls; done",
             "if ls; then pwd; fi",
             "f() { ls; }",
-            "[[ -f x ]]",
+            "[[ -f x && -f y ]]",
             "echo $x",
         ],
         &["(ls; pwd)", "{ ls; }", "! ls"],

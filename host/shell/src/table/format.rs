@@ -224,7 +224,7 @@ pub(super) fn read(written: &toml::Table, is_set: bool, find: Find<'_>) -> Resul
 }
 
 /// Functions that look at every argument themselves. All others come after the flags.
-const WHOLE: &[&str] = &["awk", "find", "jq", "sed", "test"];
+const WHOLE: &[&str] = &["awk", "double-test", "find", "jq", "sed", "test"];
 
 /// A short name of several letters can only be meant where dashes are long.
 fn names_fit(table: &Table) -> Result<(), String> {

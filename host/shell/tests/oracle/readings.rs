@@ -191,6 +191,8 @@ fn is_comparable(commands: &[ReadCommand]) -> bool {
     odd.next().is_none()
         // These change how bash looks for commands and homes, which is no matter of reading.
         && !["PATH", "HOME", "IFS", "PS4"].into_iter().any(assigned)
+        // A word of the language cannot be hidden, so that nobody is told about it.
+        && !named("[[")
         // One of them is needed for the test itself.
         && !(named("builtin") && named("command"))
 }
