@@ -26,6 +26,7 @@ mod reading;
 mod report;
 mod syntax;
 mod table;
+mod unroll;
 mod wrapper;
 mod zsh;
 

@@ -37,6 +37,8 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// The simple commands that it is made of, in order. Empty if it is too complex.
     pub commands: Vec<SimpleCommand>,
+    /// They are what a loop comes to that only reads. Rules for commands do not speak about loops.
+    pub is_loop: bool,
     /// Every command that it mentions anywhere, as far as one can tell: in substitutions, loops,
     /// strings for other shells, behind wrappers. For rules that forbid, never for rules that allow.
     pub mentions: Vec<Mention>,
@@ -124,6 +126,7 @@ impl Report {
     /// [reads outside](SimpleCommand::reads_outside) needs a rule for itself alone.
     pub fn may_be_allowed_by_parts(&self) -> bool {
         self.verdict != Verdict::TooComplex
+            && !self.is_loop
             && self
                 .findings
                 .iter()
