@@ -31,6 +31,8 @@ pub struct PermissionQuestion {
     pub warnings: Vec<String>,
     /// Rules that together would make the question needless; none if no rule can.
     pub rules: Vec<String>,
+    /// Why no rule can, if that is known.
+    pub no_rule: Option<String>,
     /// Rules that the tool itself suggests. Not ours to vouch for.
     pub more_rules: Vec<String>,
     /// Where rules may be kept; none if the owner of the machine keeps that for itself.
@@ -101,7 +103,10 @@ impl PermissionQuestion {
     pub fn hint(&self) -> String {
         match self.flags() {
             Some(flags) => format!("; `{flags}` would allow it"),
-            None => "; no rule can allow it".into(),
+            None => match &self.no_rule {
+                Some(why) => format!("; no rule can allow it: {why}"),
+                None => "; no rule can allow it".into(),
+            },
         }
     }
 }

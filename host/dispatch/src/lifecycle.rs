@@ -23,6 +23,7 @@ mod traced;
 use std::sync::Arc;
 
 pub(crate) use answered::answered;
+pub(crate) use permission::offered;
 
 use serde_json::Value;
 use toolbay_contract::{CallEnvironment, Failure, KillReason, Tool, ToolUse};

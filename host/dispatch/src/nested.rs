@@ -15,7 +15,7 @@ use crate::approve::{Answer, Approver, GrantSummary, PermissionQuestion};
 use crate::classify::{Classifier, Judgement, Situation};
 use crate::dispatch::HookSetting;
 use crate::hooks::{Before, HookOpinion, HookedCall, Hooks};
-use crate::lifecycle::{answered, noted};
+use crate::lifecycle::{answered, noted, offered};
 use crate::rulebook::Rulebook;
 
 /// What a session decides with.
@@ -214,7 +214,7 @@ impl Decider {
             policy,
         } = open;
         let NestedAct::Script { text, .. } = &caller.act;
-        let rules = policy.offers(request);
+        let (rules, no_rule) = offered(policy, request);
         let winner = ruling.winner.as_ref();
         PermissionQuestion {
             tool: request.tool.to_string(),
@@ -232,6 +232,7 @@ impl Decider {
                 false => self.rulebook.places(policy),
             },
             rules,
+            no_rule,
             more_rules: Vec::new(),
             destructive: None,
         }

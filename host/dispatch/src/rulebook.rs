@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use toolbay_policy::{Anchors, Decision, Mode, Policy, Provenance, Request, Rule, Source};
 
 use crate::approve::RuleScope;
+use crate::links::links_on_disk;
 
 /// Whoever has the settings that policies are made of.
 pub trait Keeper: Send + Sync {
@@ -69,7 +70,7 @@ struct State {
 
 impl State {
     fn renew(&mut self) {
-        let mut policy = self.base.clone();
+        let mut policy = self.base.clone().with_links(links_on_disk());
         if !self.session.is_empty() {
             let mut rules = policy.rules().clone();
             rules.allow.extend(self.session.iter().cloned());
@@ -84,6 +85,7 @@ impl State {
 
 impl Rulebook {
     pub fn new(policy: Policy, keeper: Arc<dyn Keeper>) -> Self {
+        let policy = policy.with_links(links_on_disk());
         Self {
             keeper,
             looked: Mutex::default(),

@@ -245,7 +245,10 @@ fn rules(policy: &Policy, request: &Request) -> Said {
         let reason = format!("the ask rule `{}` covers it", text(Behavior::Ask, place));
         return said(Behavior::Ask, Behavior::Ask, place, reason);
     }
-    if let Some(said) = unsure(policy, request).or_else(|| unseen(policy, request)) {
+    let doubt = unsure(policy, request)
+        .or_else(|| unseen(policy, request))
+        .or_else(|| unnamed(policy, request));
+    if let Some(said) = doubt {
         return said;
     }
     match policy.covering(request) {
@@ -303,6 +306,20 @@ fn unseen(policy: &Policy, request: &Request) -> Option<Said> {
     })
 }
 
+/// A file that a rule closes, when contents are printed out of a repository without saying of which
+/// files: there no cage can close it. Who allows such a command by its name has answered.
+fn unnamed(policy: &Policy, request: &Request) -> Option<Said> {
+    if !request.study.prints_history() || policy.names_history(request) {
+        return None;
+    }
+    let place = policy.closing_inside()?;
+    let reason = format!(
+        "it prints contents of files that it does not name, and `{}` closes some",
+        policy.rule(Behavior::Deny, place).text()
+    );
+    Some(Said::new(Stage::Rules, Behavior::Ask, reason).by(Behavior::Deny, place))
+}
+
 /// A claim of read-only spares the question because such a call cannot write.
 fn otherwise(policy: &Policy, request: &Request) -> Said {
     let said = |behavior, reason: String| Said::new(Stage::Otherwise, behavior, reason);
@@ -322,12 +339,10 @@ fn otherwise(policy: &Policy, request: &Request) -> Said {
         // What only reads can still tell others what it has read.
         return said(Behavior::Ask, format!("it speaks to another host: {url}"));
     }
+    let doubt = request.study.doubt();
     if request.claims.read_only {
-        return match request.study.doubt() {
-            Some(doubt) => said(
-                Behavior::Ask,
-                format!("its command may change things: {doubt}"),
-            ),
+        return match doubt {
+            Some(doubt) => said(Behavior::Ask, doubt),
             None => said(
                 Behavior::Allow,
                 "read-only inside the roots: it cannot write".into(),
@@ -348,7 +363,8 @@ fn otherwise(policy: &Policy, request: &Request) -> Said {
                 .into(),
         );
     }
-    said(Behavior::Ask, "it may change things".into())
+    let reason = doubt.unwrap_or_else(|| "it may change things".into());
+    said(Behavior::Ask, reason)
 }
 
 /// The paths of a call and of its commands, with what it wants of them.

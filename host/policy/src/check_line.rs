@@ -81,6 +81,12 @@ pub struct Checker<'a> {
     policy: Policy,
     anchors: Anchors,
     tools: &'a dyn Fn(&str, &Value) -> Option<KnownTool>,
+    paths: &'a dyn Fn(&Path) -> Subject,
+}
+
+/// A path as it is called: this crate looks at no files.
+fn by_name(path: &Path) -> Subject {
+    Subject::Path(path.to_owned())
 }
 
 impl<'a> Checker<'a> {
@@ -95,7 +101,15 @@ impl<'a> Checker<'a> {
             policy,
             anchors,
             tools,
+            paths: &by_name,
         }
+    }
+
+    /// The same with somebody who knows where a path leads and whether it is a folder.
+    #[must_use]
+    pub fn with_paths(mut self, paths: &'a dyn Fn(&Path) -> Subject) -> Self {
+        self.paths = paths;
+        self
     }
 
     /// Answers one line of JSON.
@@ -134,17 +148,21 @@ impl<'a> Checker<'a> {
         texts.parse(&self.anchors, &Provenance::default())
     }
 
-    /// The call as the host would see it, as far as text can say: links are not followed.
+    /// The call as the host would see it.
     pub fn request(&self, policy: &Policy, tool: &str, input: &Value) -> Request {
         let cwd = &self.anchors.cwd;
         let known = (self.tools)(tool, input);
         let (subjects, mut claims, reach) = match known {
             Some(known) => {
                 let at = known.subjects.iter().map(|(kind, at)| (*kind, at.as_str()));
-                (subjects(at, input, cwd), known.claims, known.reach)
+                (
+                    subjects(at, input, cwd, self.paths),
+                    known.claims,
+                    known.reach,
+                )
             }
             None => {
-                let subjects = subjects(FIELDS.iter().copied(), input, cwd);
+                let subjects = subjects(FIELDS.iter().copied(), input, cwd, self.paths);
                 let reach = guessed_reach(&subjects);
                 (subjects, Claims::STRICT, reach)
             }
@@ -203,28 +221,34 @@ fn subjects<'a>(
     declared: impl Iterator<Item = (SubjectKind, &'a str)>,
     input: &Value,
     cwd: &Path,
+    paths: &dyn Fn(&Path) -> Subject,
 ) -> Vec<Subject> {
     let mut all = Vec::new();
     for (kind, pointer) in declared {
         match input.pointer(pointer) {
             None | Some(Value::Null) => {}
             Some(Value::Array(values)) => {
-                all.extend(values.iter().map(|value| subject(kind, value, cwd)));
+                all.extend(values.iter().map(|value| subject(kind, value, cwd, paths)));
             }
-            Some(value) => all.push(subject(kind, value, cwd)),
+            Some(value) => all.push(subject(kind, value, cwd, paths)),
         }
     }
     all
 }
 
-fn subject(kind: SubjectKind, value: &Value, cwd: &Path) -> Subject {
+fn subject(
+    kind: SubjectKind,
+    value: &Value,
+    cwd: &Path,
+    paths: &dyn Fn(&Path) -> Subject,
+) -> Subject {
     let Some(text) = value.as_str() else {
         // Not what it should be: no path or command rule may allow it.
         return Subject::Text(value.to_string());
     };
     match kind {
         SubjectKind::Command => Subject::Command(text.to_owned()),
-        SubjectKind::Path => Subject::Path(Place::new(cwd).resolve(text)),
+        SubjectKind::Path => paths(&Place::new(cwd).resolve(text)),
         SubjectKind::Url => Subject::Url(text.to_owned()),
         SubjectKind::Text => Subject::Text(text.to_owned()),
     }

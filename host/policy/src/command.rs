@@ -110,9 +110,11 @@ impl CommandPattern {
         }
     }
 
-    /// Whether it covers a command that a script is made of.
+    /// Whether it covers a command that a script is made of. One that reads outside is covered by a
+    /// rule for itself alone.
     pub(crate) fn covers(&self, command: &SimpleCommand) -> bool {
-        command.for_rules.is_some() && self.covers_words(&command.words)
+        let may_be_any = !command.reads_outside() || matches!(self, Self::Exact { .. });
+        command.for_rules.is_some() && may_be_any && self.covers_words(&command.words)
     }
 
     pub(crate) fn covers_words(&self, words: &[String]) -> bool {

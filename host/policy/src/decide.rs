@@ -19,7 +19,7 @@ use crate::rule::Rules;
 use crate::source::Provenance;
 use crate::study::Study;
 use serde::Serialize;
-use toolbay_shell::Place;
+use toolbay_shell::{LinkResolver, Place};
 
 use lookup::Indexed;
 
@@ -30,6 +30,7 @@ pub struct Policy {
     paths: Arc<PathRules>,
     roots: Vec<PathBuf>,
     home: Option<PathBuf>,
+    links: Option<LinkResolver>,
     managed: Arc<Managed>,
     trusting: Trusting,
     mode: Mode,
@@ -146,6 +147,7 @@ impl Policy {
             paths,
             roots,
             home: None,
+            links: None,
             managed: Arc::new(managed),
             trusting,
             mode: Mode::Default,
@@ -168,6 +170,7 @@ impl Policy {
         let other = Self::governed(rules, self.roots.clone(), closed, self.trusting, managed);
         Self {
             home: self.home.clone(),
+            links: self.links.clone(),
             mode: self.mode,
             exits: self.exits.clone(),
             ..other
@@ -178,6 +181,13 @@ impl Policy {
     #[must_use]
     pub fn with_home(mut self, home: impl Into<PathBuf>) -> Self {
         self.home = Some(home.into());
+        self
+    }
+
+    /// How links are followed that commands name. Without it they are taken for what they are called.
+    #[must_use]
+    pub fn with_links(mut self, links: LinkResolver) -> Self {
+        self.links = Some(links);
         self
     }
 
@@ -256,6 +266,10 @@ impl Policy {
             Some(home) => place.with_home(home),
             None => place,
         };
+        let place = match &self.links {
+            Some(links) => place.with_links(links.clone()),
+            None => place,
+        };
         Study::of(subjects, &place)
     }
 
@@ -294,15 +308,19 @@ impl Policy {
         self.roots.iter().any(|root| path.starts_with(root))
     }
 
+    /// What a permit for the call grants about files.
+    pub(crate) fn access(&self, request: &Request) -> Access {
+        match request.claims.read_only {
+            true => Access::ReadOnly,
+            false => Access::ReadWrite {
+                zones: zones(&request.subjects, &self.roots),
+            },
+        }
+    }
+
     fn permit(&self, request: Request, reason: String) -> Permit {
         let outside = self.outside_of(&request);
-        let access = if request.claims.read_only {
-            Access::ReadOnly
-        } else {
-            Access::ReadWrite {
-                zones: zones(&request.subjects, &self.roots),
-            }
-        };
+        let access = self.access(&request);
         let extra_reads = named_zones(&request.subjects)
             .filter(|zone| !self.is_inside(zone.path()))
             .collect();
@@ -336,5 +354,7 @@ pub(crate) fn scripts_of(subjects: &[Subject]) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod commands;
+#[cfg(test)]
+mod evasions;
 #[cfg(test)]
 mod tests;

@@ -10,9 +10,11 @@ use crate::decide::{Policy, Request, Ruling, Winner};
 use crate::host::plain_host;
 use crate::path_pattern::Anchors;
 use crate::paths::PathAccess;
+use crate::permit::Access;
 use crate::rule::Rule;
 use crate::source::{Provenance, Source};
 use crate::verb::Verb;
+use crate::zones::Zone;
 
 /// A decision with all that led to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -23,6 +25,8 @@ pub struct Explanation {
     /// Every rule about the tool or a path of the call, by list.
     pub looked_at: Vec<LookedAt>,
     pub steps: Vec<Step>,
+    /// Where it may write if it runs.
+    pub writes: Vec<Zone>,
     /// Rules that would together allow it. None where no rule could.
     pub suggestions: Vec<String>,
 }
@@ -45,6 +49,15 @@ pub struct Step {
     pub outcome: String,
 }
 
+/// What a person can do so that a call is not asked about again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RuleAdvice {
+    /// These allow rules together would allow it.
+    Rules(Vec<String>),
+    /// No rule that could be offered would, and this is why.
+    NoRule(String),
+}
+
 /// A prompt with more rules than this is not read.
 const MOST_SUGGESTIONS: usize = 5;
 
@@ -64,7 +77,13 @@ impl Policy {
             reason,
             winner,
             looked_at: self.looked_at(&request),
-            suggestions: suggestions(&request, &judged),
+            writes: match self.access(&request) {
+                Access::ReadWrite { zones } if behavior != Behavior::Deny => {
+                    zones.iter().cloned().collect()
+                }
+                Access::ReadWrite { .. } | Access::ReadOnly => Vec::new(),
+            },
+            suggestions: self.suggested(&request, &judged),
             steps: judged
                 .said
                 .into_iter()
@@ -80,18 +99,73 @@ impl Policy {
     /// Rules that a person could be offered: together they would really allow the call, as far
     /// as the person has a say. None if no rule would.
     pub fn offers(&self, request: &Request) -> Vec<String> {
+        match self.advice(request) {
+            RuleAdvice::Rules(rules) => rules,
+            RuleAdvice::NoRule(_) => Vec::new(),
+        }
+    }
+
+    /// The same, or why there is no such rule.
+    pub fn advice(&self, request: &Request) -> RuleAdvice {
         let request = self.studied(request.clone());
         let judged = chain::judge(self, &request);
-        let mut texts = suggestions(&request, &judged);
-        if texts.is_empty()
-            && let [Subject::Command(script)] = request.subjects.as_slice()
-        {
-            texts.push(Rule::text_for_command(&request.tool, script));
+        if let Some(why) = firm(&judged) {
+            return RuleAdvice::NoRule(why);
         }
-        match self.with_session_rules(&texts) {
-            Some(wider) if chain::judge(&wider, &request).behavior() == Behavior::Allow => texts,
+        let mut choices = vec![suggestions(&request, &judged)];
+        if let [Subject::Command(script)] = request.subjects.as_slice() {
+            choices.push(self.rules_for_parts(&request));
+            choices.push(vec![Rule::text_for_command(&request.tool, script)]);
+        }
+        let would_do = |texts: &Vec<String>| {
+            let wider = self.with_session_rules(texts);
+            !texts.is_empty() && wider.is_some_and(|wider| allows(&wider, &request))
+        };
+        match choices.into_iter().find(would_do) {
+            Some(rules) => RuleAdvice::Rules(rules),
+            None => RuleAdvice::NoRule(why_no_rule(self, &request)),
+        }
+    }
+
+    /// Rules to be shown. Of a script of several commands each may be named by itself.
+    fn suggested(&self, request: &Request, judged: &Judged) -> Vec<String> {
+        let wide = suggestions(request, judged);
+        if !wide.is_empty() || !is_open(judged) || request.study.parts().len() < 2 {
+            return wide;
+        }
+        let parts = self.rules_for_parts(request);
+        match self.with_session_rules(&parts) {
+            Some(wider) if !parts.is_empty() && allows(&wider, request) => parts,
             _ => Vec::new(),
         }
+    }
+
+    /// A rule for each command that no rule covers yet: for its first words, or else for itself.
+    /// None if there are too many to read.
+    fn rules_for_parts(&self, request: &Request) -> Vec<String> {
+        let tool = &*request.tool;
+        let mut texts = Vec::new();
+        for command in request.study.doubtful() {
+            let covers = |rule: &Rule| {
+                let content = rule.content().filter(|_| rule.names(tool));
+                content.is_some_and(|content| content.command.covers(command))
+            };
+            if self.list(Behavior::Allow).iter().any(covers) {
+                continue;
+            }
+            let text = match (command.prefix(), command.quoted()) {
+                (Some(prefix), _) => format!("{tool}({prefix}:*)"),
+                (None, Some(quoted)) => Rule::text_for_command(tool, &quoted),
+                (None, None) => return Vec::new(),
+            };
+            if !texts.contains(&text) {
+                texts.push(text);
+            }
+        }
+        if texts.len() > MOST_SUGGESTIONS {
+            texts.clear();
+        }
+        texts
     }
 
     /// As if somebody had allowed this for the session; none if one of them is no rule.
@@ -162,10 +236,55 @@ fn closes_a_path(rule: &Rule, request: &Request) -> Option<bool> {
     Some(closes)
 }
 
-/// Rules that would together cover the call, where an allow rule can do anything about it.
-fn suggestions(request: &Request, judged: &Judged) -> Vec<String> {
+/// Why no allow rule can change the answer, if it is given before those are asked.
+fn firm(judged: &Judged) -> Option<String> {
     let before = &judged.said[judged.before_mode];
-    let is_open = match before.behavior {
+    let is_ask = before.behavior == Some(Behavior::Ask);
+    let why = match before.stage {
+        Stage::Hook if is_ask => "a hook wants it decided each time".to_owned(),
+        Stage::Tool if is_ask => "the tool wants it decided each time".to_owned(),
+        Stage::Limits if is_ask => before.reason.clone(),
+        Stage::Rules if matches!(before.rule, Some((Behavior::Ask, _))) => {
+            format!("{}, and it comes before every allow rule", before.reason)
+        }
+        Stage::Hook | Stage::Tool | Stage::Limits | Stage::Rules | Stage::Otherwise
+            if before.behavior == Some(Behavior::Deny) =>
+        {
+            before.reason.clone()
+        }
+        Stage::Hook
+        | Stage::Tool
+        | Stage::Limits
+        | Stage::Rules
+        | Stage::Otherwise
+        | Stage::Mode => return None,
+    };
+    Some(why)
+}
+
+/// Why no rule that was tried would allow the call.
+fn why_no_rule(policy: &Policy, request: &Request) -> String {
+    if let Some(obstacle) = request.study.obstacle() {
+        return obstacle;
+    }
+    let parts = request.study.doubtful().count();
+    if parts > MOST_SUGGESTIONS || request.subjects.len() > MOST_SUGGESTIONS {
+        return format!("it would need more than {MOST_SUGGESTIONS} rules");
+    }
+    if policy.managed().only_managed_rules {
+        return "the managed policy lets only its own rules allow".into();
+    }
+    "no rule names exactly this and nothing else".into()
+}
+
+fn allows(policy: &Policy, request: &Request) -> bool {
+    chain::judge(policy, request).behavior() == Behavior::Allow
+}
+
+/// Whether an allow rule can do anything about the answer.
+fn is_open(judged: &Judged) -> bool {
+    let before = &judged.said[judged.before_mode];
+    match before.behavior {
         Some(Behavior::Allow) => true,
         // A command that may be a denied one can be allowed by its name.
         Some(Behavior::Ask) => {
@@ -173,8 +292,12 @@ fn suggestions(request: &Request, judged: &Judged) -> Vec<String> {
             before.stage == Stage::Otherwise || may_be_denied
         }
         Some(Behavior::Deny) | None => false,
-    };
-    if !is_open {
+    }
+}
+
+/// Rules that would together cover the call, where an allow rule can do anything about it.
+fn suggestions(request: &Request, judged: &Judged) -> Vec<String> {
+    if !is_open(judged) {
         return Vec::new();
     }
     let tool = &*request.tool;

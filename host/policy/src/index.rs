@@ -14,7 +14,7 @@ use crate::path_index::PathIndex;
 use crate::rule::{PathContent, Rule, may_be_allowed_whole};
 use crate::study::Study;
 use commands::CommandIndex;
-use toolbay_shell::SimpleCommand;
+use toolbay_shell::{SimpleCommand, prints_history};
 
 /// An index over a list of rules; answers are places in that list.
 #[derive(Debug, Clone, Default)]
@@ -162,6 +162,9 @@ impl RuleIndex {
         };
         let is_narrow = |rule: &Rule| rule.content().is_some_and(|content| !content.is_wide());
         let is_named = |command: &SimpleCommand| {
+            if command.reads_outside() {
+                return first(&|bucket| bucket.commands.exact(command)).is_some();
+            }
             let Some(place) = first(&|bucket| bucket.commands.covering(rules, command)) else {
                 return command.is_read_only();
             };
@@ -182,6 +185,36 @@ impl RuleIndex {
                 let is_exact = may_be_allowed_whole(report)
                     && first(&|bucket| bucket.commands.text(script)).is_some();
                 is_exact || report.may_be_allowed_by_parts() && report.commands.iter().all(is_named)
+            })
+        })
+    }
+}
+
+impl RuleIndex {
+    /// Whether rules that name what they mean cover every command that prints out of a repository.
+    pub(crate) fn names_history(
+        &self,
+        rules: &[Rule],
+        tool: &str,
+        subjects: &[Subject],
+        study: &Study,
+    ) -> bool {
+        let is_named = |command: &SimpleCommand| {
+            rules.iter().any(|rule| {
+                let content = rule.content().filter(|_| rule.names(tool));
+                content.is_some_and(|content| !content.is_wide() && content.command.covers(command))
+            })
+        };
+        subjects.iter().all(|subject| {
+            let Subject::Command(script) = subject else {
+                return true;
+            };
+            study.on(script).is_some_and(|report| {
+                let mut printing = report
+                    .commands
+                    .iter()
+                    .filter(|command| prints_history(&command.words));
+                report.may_be_allowed_by_parts() && printing.all(is_named)
             })
         })
     }
@@ -215,7 +248,11 @@ fn covering(
     }
     let mut used = None;
     for command in &report.commands {
-        match first(&|bucket| bucket.commands.covering(rules, command)) {
+        let find = |bucket: &Bucket| match command.reads_outside() {
+            true => bucket.commands.exact(command),
+            false => bucket.commands.covering(rules, command),
+        };
+        match first(&find) {
             Some(rule) => used = used.or(Some(rule)),
             None if command.is_read_only() => {}
             None => return None,

@@ -44,7 +44,7 @@ pub use check_line::{CheckAnswer, CheckError, CheckLine, Checker, KnownTool, Rul
 pub use claims::{Claims, HookWord, Opinion, Reach, Subject, SubjectKind, Trust};
 pub use decide::{Decision, Policy, Question, Request, Ruling, Winner};
 pub use effective::{Ignored, Trusting, Why};
-pub use explain::{Explanation, LookedAt, Step};
+pub use explain::{Explanation, LookedAt, RuleAdvice, Step};
 pub use host::HostPattern;
 pub use lines::lines_of;
 pub use lint::{Lint, LintKind, lint};
@@ -58,7 +58,7 @@ pub use rule::{Anchors, Rule, RuleError, Rules};
 pub use source::{Provenance, Source};
 pub use study::{Part, Study};
 pub use test_file::{TestCase, TestFile, TestOutcome, TestPermissions, TestSettings};
-pub use toolbay_shell::Place;
+pub use toolbay_shell::{FileLinks, LinkResolver, Place};
 pub use zones::{WriteGrant, Zone, Zones};
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use toolbay_shell::{Check, Place, Report, Verdict};
+use toolbay_shell::{Check, Finding, Place, Report, SimpleCommand, Verdict};
 
 use crate::claims::Subject;
 use crate::paths::PathAccess;
@@ -98,18 +98,24 @@ impl Study {
         })
     }
 
-    /// Why a command of the call may change something or look outside, if one may.
-    pub(crate) fn doubt(&self) -> Option<&str> {
+    /// Why a command of the call is not known to only read inside the place, if one is not.
+    pub(crate) fn doubt(&self) -> Option<String> {
         let (_, doubtful) = self
             .reports
             .iter()
             .find(|(_, report)| !report.read_only())?;
-        Some(
-            doubtful
-                .findings
-                .first()
-                .map_or("it is not known to only read", |finding| &finding.message),
-        )
+        Some(doubt(doubtful))
+    }
+
+    /// Why no rule for its commands would allow the call, if none would.
+    pub(crate) fn obstacle(&self) -> Option<String> {
+        self.reports.iter().find_map(|(_, report)| obstacle(report))
+    }
+
+    /// Its commands that do not only read.
+    pub(crate) fn doubtful(&self) -> impl Iterator<Item = &SimpleCommand> {
+        let commands = self.reports.iter().flat_map(|(_, report)| &report.commands);
+        commands.filter(|command| !command.is_read_only())
     }
 
     /// Why a person must be asked whatever the rules say.
@@ -123,6 +129,11 @@ impl Study {
     /// Whether something runs that no rule can name.
     pub(crate) fn is_opaque(&self) -> bool {
         self.reports.iter().any(|(_, report)| report.is_opaque)
+    }
+
+    /// Whether a command prints what files hold or held and does not name them.
+    pub(crate) fn prints_history(&self) -> bool {
+        self.reports.iter().any(|(_, report)| report.prints_history)
     }
 
     /// Whether a command may change something. To read outside the roots is no change.
@@ -163,16 +174,70 @@ impl Study {
     }
 }
 
+/// The findings that say why, not that something stands beside it.
+fn causes(report: &Report) -> impl Iterator<Item = &Finding> {
+    let is_joint = |check| matches!(check, Check::ShellMetacharacters | Check::Newlines);
+    let findings = report.findings.iter();
+    findings.filter(move |finding| !is_joint(finding.check))
+}
+
+fn message_of(report: &Report) -> &str {
+    let cause = causes(report).next().or(report.findings.first());
+    cause.map_or("it is not known to only read", |finding| &finding.message)
+}
+
+fn found(report: &Report, check: Check) -> Option<&Finding> {
+    report
+        .findings
+        .iter()
+        .find(|finding| finding.check == check)
+}
+
+fn doubt(report: &Report) -> String {
+    if report.verdict == Verdict::TooComplex {
+        if let Some(finding) = found(report, Check::IncompleteCommands) {
+            return format!("it is not a complete script: {}", finding.message);
+        }
+        let why = found(report, Check::TooComplex).map_or(message_of(report), |why| &why.message);
+        return format!("it cannot be told what it does: {why}");
+    }
+    if causes(report).all(|finding| finding.check == Check::OutsidePath) {
+        return format!(
+            "it reads outside the project's folders: {}",
+            message_of(report)
+        );
+    }
+    format!("it may change things: {}", message_of(report))
+}
+
+fn obstacle(report: &Report) -> Option<String> {
+    if report.verdict == Verdict::TooComplex {
+        return Some(format!(
+            "rules for commands cover only plain commands; {}",
+            doubt(report)
+        ));
+    }
+    if report.may_be_allowed_by_parts() {
+        return None;
+    }
+    let is_of_the_script = |finding: &&Finding| !finding.check.is_about_a_command();
+    let finding = causes(report).find(is_of_the_script)?;
+    Some(format!(
+        "rules for its commands do not cover that {}",
+        finding.message
+    ))
+}
+
 /// Every word of a script as the path that it may be, whatever stands around it.
 fn heard<'a>(script: &'a str, place: &'a Place) -> impl Iterator<Item = PathBuf> + 'a {
     let is_border = |c: char| c.is_whitespace() || ";|&<>(){}$`=,".contains(c);
-    script.split(is_border).filter_map(move |word| {
+    let words = script.split(is_border).filter_map(move |word| {
         let word = word.replace(['\'', '"', '\\'], "");
         let below_home = word.strip_prefix("~/").zip(place.home());
         match below_home {
-            Some((rest, home)) => Some(place.resolve(&home.join(rest).to_string_lossy())),
-            None if word.is_empty() => None,
-            None => Some(place.resolve(&word)),
+            Some((rest, home)) => Some(home.join(rest).to_string_lossy().into_owned()),
+            None => Some(word).filter(|word| !word.is_empty()),
         }
-    })
+    });
+    words.flat_map(|word| place.both(&word))
 }

@@ -71,9 +71,9 @@ impl Wanderer {
         let mut reached = Vec::new();
         for from in &self.here {
             let place = self.start.clone().moved_to(from.clone());
-            let path = paths::resolve(target, &place)?;
-            paths::check_read(target, &path, &place)?;
-            reached.push(path);
+            paths::read(target, &place)?;
+            // Bash remembers the way that it went, links and all.
+            reached.push(paths::resolve(target, &place)?);
         }
         self.moved = true;
         for path in &reached {
@@ -97,13 +97,23 @@ impl Wanderer {
         let mut read: Vec<PathBuf> = Vec::new();
         for from in &self.here {
             let place = self.start.clone().moved_to(from.clone());
-            let path = paths::resolve(word, &place)?;
-            paths::check_read(word, &path, &place)?;
-            if !read.iter().any(|known| known == &path) {
-                read.push(path);
+            for path in paths::read(word, &place)? {
+                if !read.contains(&path) {
+                    read.push(path);
+                }
             }
         }
         Ok(read)
+    }
+
+    /// Whether links below a folder may be followed, wherever they lead.
+    pub(crate) fn follows(&self, command: &str) -> Result<(), Finding> {
+        if self.start.holds(Path::new("/")) {
+            return Ok(());
+        }
+        Err(Check::OutsidePath.found(format!(
+            "`{command}` follows links here, and they may lead outside the project's folders"
+        )))
     }
 
     /// Some commands obey settings that lie in the folder: after a `cd` these may be anybody's.

@@ -8,9 +8,10 @@ use crate::mention;
 use crate::place::Place;
 use crate::reading::{Command, Join, Operator, Reading, Word};
 use crate::report::{Report, SimpleCommand, Verdict};
+use crate::unroll;
 use crate::{
-    destructive, display, effects, environment, gate, lexer, paths, prefix, raw, syntax, table,
-    wrapper, zsh,
+    destructive, display, effects, environment, gate, history, lexer, paths, prefix, raw, syntax,
+    table, wrapper, zsh,
 };
 
 /// More commands than anybody reads before approving them.
@@ -28,12 +29,19 @@ pub fn inspect(script: &str, place: &Place) -> Report {
         Err(Vec::new())
     };
     let mut judged = Judged::default();
+    let mut is_loop = false;
     match reading {
         Ok(reading) => judged.judge(&reading, place),
-        Err(why) => {
-            findings.extend(why);
-            judged.too_complex = true;
-        }
+        Err(why) => match harmless_loop(script, tree.as_ref(), place) {
+            Some(commands) if findings.is_empty() => {
+                judged = commands;
+                is_loop = true;
+            }
+            _ => {
+                findings.extend(why);
+                judged.too_complex = true;
+            }
+        },
     }
     findings.append(&mut judged.findings);
     if judged.too_complex {
@@ -56,6 +64,12 @@ pub fn inspect(script: &str, place: &Place) -> Report {
         (false, true) => Verdict::ReadOnly,
         (false, false) => Verdict::Ask,
     };
+    let printed = history::printed(&mentioned.mentions, place);
+    let known = judged.reads.clone();
+    let more = printed.paths.into_iter();
+    judged
+        .reads
+        .extend(more.filter(|path| !known.contains(path)));
     let warnings = destructive::warnings(script, &mentioned.mentions);
     Report {
         verdict,
@@ -68,9 +82,11 @@ pub fn inspect(script: &str, place: &Place) -> Report {
                 .map(|command| command.words.as_slice()),
         ),
         commands: judged.commands,
+        is_loop,
         mentions: mentioned.mentions,
         is_opaque: mentioned.is_opaque,
         reads: judged.reads,
+        prints_history: printed.unnamed,
         writes: judged.writes,
         warnings,
     }
@@ -80,6 +96,16 @@ fn too_many(count: usize) -> Finding {
     Check::TooManyCommands.found(format!(
         "it has {count} commands, more than {MOST_COMMANDS}"
     ))
+}
+
+/// What a plain loop comes to, if all of it only reads. Any other loop stays too complex: to allow or
+/// let out what is repeated is more than to read it.
+fn harmless_loop(script: &str, tree: Option<&tree_sitter::Tree>, place: &Place) -> Option<Judged> {
+    let commands = unroll::unrolled(script, tree?)?;
+    let reading = agreed(&commands, syntax::parse(&commands).as_ref()).ok()?;
+    let mut judged = Judged::default();
+    judged.judge(&reading, place);
+    judged.findings.is_empty().then_some(judged)
 }
 
 /// What both readings say, if they say the same.
@@ -182,6 +208,9 @@ impl Judged {
             }
         })?;
         wanderer.permits(&known.name)?;
+        if known.follows {
+            wanderer.follows(&known.name)?;
+        }
         let implicit = known.implicit.as_deref().map(Word::plain);
         for word in known.reads.iter().chain(&implicit) {
             self.reads.extend(wanderer.reads(word)?);

@@ -16,7 +16,7 @@ use word::{Builder, Spelled};
 /// Words that begin something else than a simple command.
 const RESERVED: &[&str] = &[
     "if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac",
-    "select", "function", "coproc", "in", "[[", "]]",
+    "select", "function", "coproc", "in", "]]",
     // The word behind it is read as a command's first again.
     "time",
 ];
@@ -205,6 +205,10 @@ impl<'a> Lexer<'a> {
         if command.words.is_empty() && command.assignments.is_empty() {
             return Err(incomplete("a redirection stands alone"));
         }
+        let is_open = !command.words.last().is_some_and(closes_condition);
+        if is_condition(&command) && (is_open || command.words.len() < 3) {
+            return Err(too_complex("`[[` that is not closed by `]]`"));
+        }
         command.join = std::mem::take(&mut self.join);
         command.depth = self.groups.len();
         command.negated = std::mem::take(&mut self.negated);
@@ -233,6 +237,9 @@ impl<'a> Lexer<'a> {
         if spelled.inner_tilde {
             return Err(too_complex("`~` behind `=` or `:`"));
         }
+        if is_condition(&self.command) && self.command.words.last().is_some_and(closes_condition) {
+            return Err(too_complex("a word behind `]]`"));
+        }
         self.command.words.push(spelled.word);
         Ok(())
     }
@@ -255,6 +262,9 @@ impl<'a> Lexer<'a> {
                 Err(too_complex("`!`"))
             };
         }
+        if word.text == "[[" {
+            return self.open_condition(word, is_plain);
+        }
         if is_plain && RESERVED.contains(&word.text.as_str()) {
             return Err(too_complex(format!("`{}`", word.text)));
         }
@@ -271,7 +281,24 @@ impl<'a> Lexer<'a> {
         Ok(())
     }
 
+    /// `[[ … ]]` is read as a command of plain words. It is one only where it stands first; what
+    /// else may stand in it (`&&`, `<`, brackets) would be read as something else, and is refused
+    /// because no `]]` ends the command then.
+    fn open_condition(&mut self, word: Word, is_plain: bool) -> Result<(), Finding> {
+        if !is_plain || !is_empty(&self.command) {
+            return Err(too_complex("`[[`"));
+        }
+        self.command.words.push(Word {
+            glob: false,
+            ..word
+        });
+        Ok(())
+    }
+
     fn redirection(&mut self, descriptor: Option<u32>) -> Result<(), Finding> {
+        if is_condition(&self.command) {
+            return Err(too_complex("a comparison in `[[`"));
+        }
         let operator = self.operator()?;
         self.text.skip_blanks()?;
         let is_word = self
@@ -354,6 +381,17 @@ impl<'a> Lexer<'a> {
         }
         Err(too_complex("a redirection"))
     }
+}
+
+fn is_condition(command: &Command) -> bool {
+    command
+        .words
+        .first()
+        .is_some_and(|word| word.text == "[[" && word.plain == 2)
+}
+
+fn closes_condition(word: &Word) -> bool {
+    word.text == "]]" && word.plain == 2
 }
 
 /// Where a command begins, bash reads `name[` up to the bracket's end, blanks and all: it may be

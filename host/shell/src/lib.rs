@@ -10,9 +10,11 @@ mod environment;
 #[doc(hidden)]
 pub mod fuzzing;
 mod gate;
+mod history;
 mod in_place;
 mod inspect;
 mod lexer;
+mod links;
 mod mention;
 mod paths;
 mod place;
@@ -24,13 +26,16 @@ mod reading;
 mod report;
 mod syntax;
 mod table;
+mod unroll;
 mod wrapper;
 mod zsh;
 
 pub use check::{CATALOGUE, Check, Entry, Finding};
 pub use display::exit_meaning;
+pub use history::prints_history;
 pub use in_place::{InPlace, in_place};
 pub use inspect::inspect;
+pub use links::{FileLinks, LinkResolver};
 pub use mention::Mention;
 pub use place::Place;
 pub use quiet::QUIET;

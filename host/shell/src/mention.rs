@@ -5,9 +5,14 @@
 //! command too many. What it cannot hear makes the script opaque. It never decides that something
 //! is allowed.
 
+mod builtins;
 mod heard;
+mod nodes;
+mod plain;
 mod removal;
 mod runners;
+mod transparent;
+mod variables;
 
 use tree_sitter::{Node, Tree};
 
@@ -42,6 +47,8 @@ const MOST_SCRIPTS: usize = 64;
 /// Words of all mentions together, with all the ways to read one.
 const MOST_WORDS: usize = 12_000;
 
+const CONTINUATION: &str = "\\\n";
+
 /// Listens to a script. `tree` is its parsed form, if parsing came to an end.
 pub(crate) fn find(script: &str, tree: Option<&Tree>) -> Mentioned {
     let mut listener = Listener {
@@ -54,6 +61,10 @@ pub(crate) fn find(script: &str, tree: Option<&Tree>) -> Mentioned {
     match tree {
         Some(tree) => listener.tree(script, tree, 0),
         None => listener.crude(script, 0),
+    }
+    // A word may go on behind a line end, where the grammar begins another.
+    if script.contains(CONTINUATION) {
+        listener.script(&script.replace(CONTINUATION, ""), 0);
     }
     listener.fed_to_shells();
     listener.found
@@ -71,6 +82,8 @@ struct Listener {
     fed: Vec<String>,
     /// A shell runs what it is fed.
     has_hungry_shell: bool,
+    /// It leaves its folder on the way.
+    has_moved: bool,
 }
 
 impl Listener {
@@ -112,6 +125,7 @@ impl Listener {
     }
 
     fn node(&mut self, script: &str, node: Node<'_>, depth: usize) {
+        self.found.is_opaque |= nodes::may_run_unseen(script, node, self.has_moved);
         match node.kind() {
             "command" | "declaration_command" | "unset_command" => {
                 if depth == 0 {
@@ -124,6 +138,13 @@ impl Listener {
             "heredoc_body" | "herestring_redirect" => {
                 let text = heard::document(script, node);
                 self.fed.push(text);
+            }
+            "command_substitution" => {
+                let text = script.get(node.byte_range()).unwrap_or_default();
+                // One in another: the inner ones are escaped.
+                if text.starts_with('`') && text.contains("\\`") {
+                    self.script(&text.trim_matches('`').replace("\\`", "`"), depth + 1);
+                }
             }
             _ => {}
         }
@@ -164,10 +185,15 @@ impl Listener {
             self.found.is_opaque = true;
             return;
         }
-        if let Some(inner) = wrapper::inner(words) {
-            self.command(inner, depth + 1);
+        if let Some(inner) = wrapper::inner(words).filter(|_| !only_tells(words)) {
+            let mut inner = inner.to_vec();
+            if wrapper::basename(&name.text) == "xargs" {
+                inner.push(Heard::unknown());
+            }
+            self.command(&inner, depth + 1);
         }
         self.run(words, depth);
+        self.doubt(words);
     }
 
     /// The command as it stands, by its bare name, and as if the flags in front were not there.
@@ -213,6 +239,14 @@ impl Listener {
             self.script(text, 1);
         }
     }
+}
+
+/// `command -v name` says where a program lies and does not run it.
+fn only_tells(words: &[Heard]) -> bool {
+    let [name, flag, ..] = words else {
+        return false;
+    };
+    name.text == "command" && flag.is_sure && matches!(flag.text.as_str(), "-v" | "-V")
 }
 
 /// Where the sub-command may begin: at once, or behind flags, each with or without a value.

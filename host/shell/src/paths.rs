@@ -18,13 +18,47 @@ pub(crate) fn resolve(word: &Word, place: &Place) -> Result<PathBuf, Finding> {
     Ok(path)
 }
 
-/// The same for a list that only informs: what cannot be told is left out.
-pub(crate) fn resolve_any(word: &Word, place: &Place) -> Option<PathBuf> {
-    resolve(word, place).ok()
+/// The same for a list that only informs, as written and where links lead: what cannot be told is
+/// left out.
+pub(crate) fn resolve_any(word: &Word, place: &Place) -> Vec<PathBuf> {
+    let Ok(written) = resolve(word, place) else {
+        return Vec::new();
+    };
+    let mut paths = vec![written];
+    let real = expanded(word, place).map(|text| real_paths(word, &text, place));
+    for path in real.unwrap_or_default() {
+        if !paths.contains(&path) {
+            paths.push(path);
+        }
+    }
+    paths
 }
 
-/// Whether a path may be read without asking: it lies inside, or it is the empty device.
-pub(crate) fn check_read(word: &Word, path: &Path, place: &Place) -> Result<(), Finding> {
+/// What a word reads, as written and where links lead, if all of it may be read without asking:
+/// it lies inside, or it is the empty device.
+pub(crate) fn read(word: &Word, place: &Place) -> Result<Vec<PathBuf>, Finding> {
+    let written = resolve(word, place)?;
+    check_read(word, &written, place)?;
+    let mut paths = vec![written];
+    for real in real_paths(word, &expanded(word, place)?, place) {
+        if paths.contains(&real) {
+            continue;
+        }
+        check_read(word, &real, place).map_err(|finding| match finding.check {
+            Check::OutsidePath => Check::OutsidePath.found(format!(
+                "`{}` is a link to `{}`, which lies outside the project's folders",
+                word.text,
+                real.display()
+            )),
+            _ => finding,
+        })?;
+        paths.push(real);
+    }
+    Ok(paths)
+}
+
+/// Whether a path may be read without asking.
+fn check_read(word: &Word, path: &Path, place: &Place) -> Result<(), Finding> {
     if is_process_environment(&word.text) || is_process_environment(&path.to_string_lossy()) {
         return Err(Check::ProcEnvironAccess
             .found(format!("`{}` shows the variables of a process", word.text)));
@@ -36,6 +70,57 @@ pub(crate) fn check_read(word: &Word, path: &Path, place: &Place) -> Result<(), 
         "`{}` lies outside the project's folders",
         word.text
     )))
+}
+
+/// More names than this are not looked at one by one; then the pattern is taken as it is written.
+const MOST_NAMES: usize = 2_000;
+
+/// Where links lead: of a word, or of every name that its pattern may match.
+fn real_paths(word: &Word, text: &str, place: &Place) -> Vec<PathBuf> {
+    let Some(links) = place.links() else {
+        return Vec::new();
+    };
+    if !word.glob {
+        return vec![place.real(text)];
+    }
+    // The folders in front of the pattern are fixed.
+    let is_pattern = |part: &str| part.contains(['*', '?', '[']);
+    let parts: Vec<&str> = text.split('/').collect();
+    let fixed = parts
+        .iter()
+        .position(|part| is_pattern(part))
+        .unwrap_or(parts.len());
+    let start = match parts[..fixed].join("/") {
+        empty if empty.is_empty() && text.starts_with('/') => "/".to_owned(),
+        folder => folder,
+    };
+    let mut reached = vec![place.real(&start)];
+    for part in &parts[fixed..] {
+        let mut next = Vec::new();
+        for folder in &reached {
+            if !is_pattern(part) {
+                next.push(links.real(&folder.join(part)));
+                continue;
+            }
+            let names = links.names_in(folder).unwrap_or_default();
+            let matching = names.iter().filter(|name| may_match(part, name));
+            next.extend(matching.map(|name| links.real(&folder.join(name))));
+        }
+        if next.is_empty() || next.len() > MOST_NAMES {
+            break;
+        }
+        reached = next;
+    }
+    reached
+}
+
+/// Whether a name begins and ends as a pattern does. What stands in between is not compared: a
+/// name too many is only looked at.
+fn may_match(pattern: &str, name: &str) -> bool {
+    let is_sign = |c: char| matches!(c, '*' | '?' | '[' | ']');
+    let begin = pattern.split(is_sign).next().unwrap_or_default();
+    let end = pattern.rsplit(is_sign).next().unwrap_or_default();
+    name.starts_with(begin) && name.ends_with(end)
 }
 
 fn expanded(word: &Word, place: &Place) -> Result<String, Finding> {
@@ -102,7 +187,7 @@ mod tests {
             ("src/.*/x", false),
         ] {
             let word = word(text);
-            let read = resolve(&word, &place).and_then(|path| check_read(&word, &path, &place));
+            let read = read(&word, &place);
             assert_eq!(read.is_ok(), inside, "{text}");
         }
     }

@@ -1,14 +1,18 @@
-//! Where a script would run, as far as text can say it.
+//! Where a script would run, as far as text and the caller can say it.
 
 use std::path::{Component, Path, PathBuf};
 
-/// The folders that a script may look into, and the one where it starts. All of it is
-/// text: links are the business of whoever runs the script.
+use crate::links::LinkResolver;
+
+/// The folders that a script may look into, and the one where it starts. This crate reads no
+/// file: what is a link, and where it leads, is asked of the caller's resolver. Without one, all
+/// of it is text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     working_directory: PathBuf,
     roots: Vec<PathBuf>,
     home: Option<PathBuf>,
+    links: Option<LinkResolver>,
 }
 
 impl Place {
@@ -19,6 +23,7 @@ impl Place {
             roots: vec![project.clone()],
             working_directory: project,
             home: None,
+            links: None,
         }
     }
 
@@ -37,6 +42,13 @@ impl Place {
     #[must_use]
     pub fn with_home(mut self, home: impl Into<PathBuf>) -> Self {
         self.home = Some(home.into());
+        self
+    }
+
+    /// How links are followed. The roots must be real paths then.
+    #[must_use]
+    pub fn with_links(mut self, links: LinkResolver) -> Self {
+        self.links = Some(links);
         self
     }
 
@@ -73,6 +85,37 @@ impl Place {
             }
         }
         resolved
+    }
+
+    /// Where the kernel really goes for a path: `..` behind a link leads above its target. The same
+    /// as [`Place::resolve`] without a resolver.
+    pub fn real(&self, path: &str) -> PathBuf {
+        let Some(links) = &self.links else {
+            return self.resolve(path);
+        };
+        let mut real = PathBuf::new();
+        for component in self.working_directory.join(path).components() {
+            match component {
+                Component::ParentDir => {
+                    real = links.real(&real);
+                    real.pop();
+                }
+                Component::CurDir => {}
+                other => real.push(other),
+            }
+        }
+        links.real(&real)
+    }
+
+    /// The path as it is written and the one that it leads to, for rules about either.
+    pub fn both(&self, path: &str) -> impl Iterator<Item = PathBuf> + use<> {
+        let written = self.resolve(path);
+        let real = Some(self.real(path)).filter(|real| *real != written);
+        std::iter::once(written).chain(real)
+    }
+
+    pub(crate) fn links(&self) -> Option<&LinkResolver> {
+        self.links.as_ref()
     }
 
     /// Whether a resolved path lies in one of the roots.

@@ -101,11 +101,21 @@ pub(crate) fn of_all(commands: &[SimpleCommand]) -> Vec<String> {
     prefixes
 }
 
-fn of(command: &SimpleCommand) -> Option<String> {
+/// Programs that make or wait, and can neither destroy nor send anything: a rule for all that they
+/// do is what a person means.
+const BY_NAME: &[&str] = &["mkdir", "sleep", "touch"];
+
+pub(crate) fn of(command: &SimpleCommand) -> Option<String> {
     command.for_rules.as_ref()?;
+    if command.reads_outside() {
+        return None;
+    }
     let [name, second, ..] = command.words.as_slice() else {
         return None;
     };
+    if BY_NAME.contains(&name.as_str()) {
+        return Some(name.clone());
+    }
     let base = wrapper::basename(name);
     let runs_anything = RUN_ANYTHING.contains(&base)
         || wrapper::is_wrapper(name)

@@ -5,6 +5,7 @@ mod awk;
 mod find;
 mod git;
 mod jq;
+mod man;
 mod sed;
 mod test;
 
@@ -19,6 +20,8 @@ pub(crate) struct Use {
     /// The words that name what is read. Whether they lie inside is not this module's
     /// question.
     pub(crate) reads: Vec<Word>,
+    /// It follows links that it finds on the way.
+    pub(crate) follows: bool,
 }
 
 /// A function that looks at all arguments of a command, its name left out.
@@ -31,8 +34,10 @@ pub(crate) fn named(name: &str) -> Option<Judge> {
         "find" => find::judge,
         git if git.starts_with("git") => return git::named(git),
         "jq" => jq::judge,
+        "man" => man::judge,
         "sed" => sed::judge,
         "test" => test::judge,
+        "double-test" => test::judge_double,
         _ => return None,
     })
 }

@@ -77,6 +77,11 @@ fn is_bearable(script: &str) -> bool {
     special <= MOST_SPECIAL && pipes <= MOST_PIPES && brackets <= MOST_BRACKETS
 }
 
+/// A word of a tree, if nothing in it is expanded.
+pub(crate) fn word(script: &str, node: Node<'_>) -> Option<Word> {
+    word::read(script, node).ok()
+}
+
 /// Reads a parsed script, or says what is in the way.
 pub(crate) fn read(script: &str, tree: &Tree) -> Result<Reading, Finding> {
     let root = tree.root_node();
@@ -293,11 +298,11 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// `[ … ]`: its parts are the words of a command like any other.
+    /// `[ … ]` and `[[ … ]]`: their parts are the words of a command like any other.
     fn test(&self, node: Node<'_>, words: &mut Vec<Word>) -> Result<(), Finding> {
         for child in self.inline(node)? {
             match child.kind() {
-                "[" | "]" | "!" | "=" | "!=" | "==" | "test_operator" => {
+                "[" | "]" | "[[" | "]]" | "!" | "=" | "!=" | "==" | "test_operator" => {
                     words.push(Word::plain(self.text(child)));
                 }
                 "unary_expression" | "binary_expression" => self.test(child, words)?,

@@ -16,6 +16,7 @@ use flags::Takes;
 use format::{Dash, Table};
 
 pub use class::Class;
+pub(crate) use operands::may_assign;
 
 use crate::check::{Check, Finding};
 use crate::reading::Word;
@@ -31,6 +32,8 @@ pub(crate) struct Known {
     pub(crate) network: bool,
     /// A function of `program` took part: some arguments may be programs.
     pub(crate) runs_program: bool,
+    /// It follows links that it finds below what is named.
+    pub(crate) follows: bool,
 }
 
 /// Looks a command up, its name being the first word.
@@ -53,6 +56,7 @@ pub(crate) fn judge(words: &[Word]) -> Result<Known, Finding> {
         implicit: None,
         network: false,
         runs_program: false,
+        follows: false,
     };
     judge_with(table, known, arguments)
 }
@@ -143,10 +147,13 @@ fn judge_with(table: &Table, mut known: Known, words: &[Word]) -> Result<Known, 
         let mut arguments = Arguments::new(table, &known.name, words);
         names_path = operands::judge(&mut arguments)?;
         known.reads.append(&mut arguments.reads);
+        known.follows |= arguments.follows_links();
     }
     if let Some(check) = table.check {
         known.runs_program = true;
-        let mut reads = check(words)?.reads;
+        let used = check(words)?;
+        known.follows |= used.follows;
+        let mut reads = used.reads;
         reads.retain(|word| !known.reads.contains(word));
         names_path |= !reads.is_empty();
         known.reads.append(&mut reads);

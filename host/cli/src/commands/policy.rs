@@ -11,6 +11,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use serde_json::{Value, json};
 use toolbay_contract::Tool;
+use toolbay_dispatch::{links_on_disk, path_subject};
 use toolbay_policy::{Checker, Claims, KnownTool, Policy, Reach, SubjectKind, TestFile, lint};
 use toolbay_runtime::{Runtime, RuntimeOptions};
 
@@ -62,6 +63,7 @@ impl Desk {
             roots.push(absolute(folder)?);
         }
         let policy = settings.policy(roots, &own_files(&places), places.home.as_deref());
+        let policy = policy.with_links(links_on_disk());
         let runtime = Runtime::new(RuntimeOptions {
             cache: Some((places.cache.join("compiled"), places.state.clone())),
             cache_max_bytes: 0,
@@ -106,11 +108,8 @@ impl Desk {
 
     fn with_checker<T>(&self, work: impl FnOnce(&Checker<'_>) -> T) -> T {
         let known = |tool: &str, input: &Value| self.known(tool, input);
-        work(&Checker::new(
-            self.policy.clone(),
-            self.anchors.clone(),
-            &known,
-        ))
+        let checker = Checker::new(self.policy.clone(), self.anchors.clone(), &known);
+        work(&checker.with_paths(&path_subject))
     }
 
     fn explain(&self, json: bool, tool: &str, input: &str) -> anyhow::Result<ExitCode> {

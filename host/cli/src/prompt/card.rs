@@ -249,7 +249,13 @@ impl Card {
     /// The rules that would make the question needless, and where they would be kept.
     fn rules(&mut self, question: &PermissionQuestion, saved: &SavedIn) {
         if question.rules.is_empty() {
-            self.line("No rule can allow it from now on.");
+            match &question.no_rule {
+                Some(why) => {
+                    let why = visible_line(why);
+                    self.line(&format!("No rule can allow it from now on: {why}."));
+                }
+                None => self.line("No rule can allow it from now on."),
+            }
         } else {
             self.heading("Rules that would cover it");
             self.list(&question.rules);

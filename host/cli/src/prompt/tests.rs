@@ -32,6 +32,7 @@ fn question() -> PermissionQuestion {
         commands: Vec::new(),
         warnings: Vec::new(),
         rules: vec!["Tool(./a.txt)".into()],
+        no_rule: None,
         more_rules: Vec::new(),
         scopes: RuleScope::ALL.to_vec(),
         destructive: None,

@@ -16,6 +16,7 @@ fn question() -> PermissionQuestion {
         commands: Vec::new(),
         warnings: Vec::new(),
         rules: vec!["Write(//p/a)".into(), "Write(//p/b)".into()],
+        no_rule: None,
         more_rules: vec!["Write".into()],
         scopes: vec![RuleScope::Session, RuleScope::Local],
         destructive: None,

@@ -30,6 +30,7 @@ impl Hooked {
             commands: Vec::new(),
             warnings: Vec::new(),
             rules: Vec::new(),
+            no_rule: Some("a grant is no rule".into()),
             more_rules: Vec::new(),
             scopes: Vec::new(),
             destructive: None,

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde_json::Value;
 use toolbay_contract::{Behavior, Failure, Tool, Verdict};
 use toolbay_policy::{
-    Claims, Decision, Opinion, Outside, Permit, Policy, Question, Request, Ruling, Stage as Step,
+    Claims, Decision, Opinion, Outside, Permit, Policy, Question, Request, RuleAdvice, Ruling,
+    Stage as Step,
 };
 
 use super::answered::answered;
@@ -221,7 +222,7 @@ impl Hooked {
         policy: &Policy,
         open: &Open,
     ) -> PermissionQuestion {
-        let rules = policy.offers(&open.request);
+        let (rules, no_rule) = offered(policy, &open.request);
         let losses = Losses::of(self.checked.claims, &self.subjects, &self.study);
         let winner = open.ruling.winner.as_ref();
         PermissionQuestion {
@@ -248,6 +249,7 @@ impl Hooked {
                 false => dispatch.rulebook().places(policy),
             },
             rules,
+            no_rule,
             more_rules: self.checked.review.suggested_rules.clone(),
             destructive: losses.destructive,
         }
@@ -286,6 +288,14 @@ impl Hooked {
                 stop: Some(why),
             },
         }
+    }
+}
+
+/// Rules that would spare the question, or why there are none.
+pub(crate) fn offered(policy: &Policy, request: &Request) -> (Vec<String>, Option<String>) {
+    match policy.advice(request) {
+        RuleAdvice::Rules(rules) => (rules, None),
+        RuleAdvice::NoRule(why) => (Vec::new(), Some(why)),
     }
 }
 

@@ -64,6 +64,7 @@ impl AskPerson {
             commands: Vec::new(),
             warnings: Vec::new(),
             rules: Vec::new(),
+            no_rule: None,
             more_rules: Vec::new(),
             scopes: Vec::new(),
             destructive: None,

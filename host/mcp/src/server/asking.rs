@@ -250,6 +250,7 @@ mod tests {
             commands: Vec::new(),
             warnings: vec![nasty.into()],
             rules: vec![nasty.into()],
+            no_rule: None,
             more_rules: Vec::new(),
             scopes: Vec::new(),
             destructive: None,

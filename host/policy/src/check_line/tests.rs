@@ -115,7 +115,7 @@ fn an_answer_has_its_fields_in_order() {
     let answer = checker().check(line).unwrap();
     assert_eq!(
         serde_json::to_string(&answer).unwrap(),
-        r#"{"id":7,"behavior":"ask","reason":"it may change things","rule":null,"source":null,"suggestions":["B(git add:*)"]}"#
+        r#"{"id":7,"behavior":"ask","reason":"it may change things: `add` is not known to be harmless for `git`","rule":null,"source":null,"suggestions":["B(git add:*)"]}"#
     );
 }
 

@@ -5,33 +5,47 @@ use super::*;
 use crate::claims::{Claims, HookWord, Opinion, Reach};
 
 /// A tool that says of its command what the validator says, as one that runs commands does.
-fn decide(deny: &[&str], ask: &[&str], allow: &[&str], script: &str) -> &'static str {
+pub(super) fn decide(deny: &[&str], ask: &[&str], allow: &[&str], script: &str) -> &'static str {
     let policy = policy(deny, ask, allow);
     let subjects = vec![Subject::Command(script.into())];
-    let study = policy.study(&subjects, Path::new("/p"));
     let read_only = toolbay_shell::inspect(script, &toolbay_shell::Place::anywhere()).read_only();
     let decision = policy.decide(Request {
-        call_id: "1".into(),
-        tool: "B".into(),
-        input: "{}".into(),
-        subjects,
         claims: Claims {
             read_only,
             ..Claims::STRICT
         },
+        ..request(&policy, subjects)
+    });
+    word(&decision)
+}
+
+fn request(policy: &Policy, subjects: Vec<Subject>) -> Request {
+    let study = policy.study(&subjects, Path::new("/p"));
+    Request {
+        call_id: "1".into(),
+        tool: "B".into(),
+        input: "{}".into(),
+        subjects,
+        claims: Claims::STRICT,
         reach: Reach::ALL,
         opinion: Opinion::None,
         hooks: HookWord::None,
         cage: crate::outside::CageWish::Inside,
         study,
-    });
-    word(&decision)
+    }
 }
 
 #[test]
 fn without_rules_only_reading_inside_needs_no_question() {
     for (script, wanted) in [
         ("cat README.md", "allow"),
+        ("sleep 1; ls", "allow"),
+        ("man ls", "allow"),
+        ("git --help", "allow"),
+        ("[[ -f a ]] && cat a", "allow"),
+        ("for f in *.rs; do wc -l $f; done", "allow"),
+        ("for f in *; do rm $f; done", "ask"),
+        ("for f in /etc/passwd; do cat $f; done", "ask"),
         ("rg TODO src | head", "allow"),
         ("cat /etc/passwd", "ask"),
         ("npm install", "ask"),
@@ -40,6 +54,75 @@ fn without_rules_only_reading_inside_needs_no_question() {
         ("ls; $X", "ask"),
     ] {
         assert_eq!(decide(&[], &[], &[], script), wanted, "{script}");
+    }
+}
+
+#[test]
+fn links_are_followed_before_it_is_decided_where_they_lead() {
+    let real = |path: &Path| match path.to_str() {
+        Some("/p/notes") => PathBuf::from("/etc/passwd"),
+        Some("/p/settings") => "/p/.env".into(),
+        _ => path.to_owned(),
+    };
+    let decide = |deny: &[&str], script: &str| {
+        let policy = policy(deny, &[], &[]).with_links(toolbay_shell::LinkResolver::new(real));
+        let subjects = vec![Subject::Command(script.into())];
+        let explanation = policy.explain(&Request {
+            claims: Claims {
+                read_only: true,
+                ..Claims::STRICT
+            },
+            ..request(&policy, subjects)
+        });
+        explanation.behavior.word()
+    };
+    for (deny, script, wanted) in [
+        (&[][..], "cat notes", "ask"),
+        (&[], "cat < notes", "ask"),
+        (&[], "cat other", "allow"),
+        (&["Read(.env)"], "cat settings", "deny"),
+        (&["Read(.env)"], "cat < settings", "deny"),
+        (&["Read(./settings)"], "cat settings", "deny"),
+        (&["Read(.env)"], "x=$(cat settings)", "ask"),
+        (&["Read(.env)"], "cat other", "allow"),
+    ] {
+        assert_eq!(decide(deny, script), wanted, "{script}");
+    }
+}
+
+#[test]
+fn what_a_rule_closes_is_not_printed_out_of_the_repository() {
+    let closed = ["Read(.env)"];
+    for (deny, allow, script, wanted) in [
+        (&closed[..], &["B"][..], "git show HEAD:.env", "deny"),
+        (&closed, &["B"], "git cat-file -p HEAD:.env", "deny"),
+        (&closed, &["B"], "git log -p -- .env", "deny"),
+        (&closed, &["B"], "git diff .env", "deny"),
+        (&closed, &["B"], "git grep x -- .env", "deny"),
+        (&closed, &["B"], "git blame .env", "deny"),
+        (&closed, &["B"], "git archive HEAD .env", "deny"),
+        (&closed, &["B"], "x=$(git show HEAD:.env)", "deny"),
+        (&closed, &[], "git diff", "ask"),
+        (&closed, &["B"], "git diff", "ask"),
+        (&closed, &["B"], "git log -p", "ask"),
+        (&closed, &["B"], "git show HEAD", "ask"),
+        (&closed, &["B(git diff:*)"], "git diff", "allow"),
+        (&closed, &["B(git diff:*)"], "git diff && git show", "ask"),
+        (&closed, &[], "git diff -- src/main.rs", "allow"),
+        (&closed, &[], "git log", "allow"),
+        (&closed, &[], "git status", "allow"),
+        (&closed, &[], "git diff --stat", "allow"),
+        (&closed, &[], "git show --stat", "allow"),
+        (&["Read(//elsewhere/x)"], &[], "git diff", "allow"),
+        (&["Read(//p/secret)"], &[], "git diff", "ask"),
+        (&["Edit(.env)"], &[], "git diff", "allow"),
+        (&[], &[], "git diff", "allow"),
+    ] {
+        assert_eq!(
+            decide(deny, &[], allow, script),
+            wanted,
+            "{script} {deny:?}"
+        );
     }
 }
 

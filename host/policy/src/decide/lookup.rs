@@ -4,8 +4,10 @@ use super::{Policy, Request};
 use crate::behavior::Behavior;
 use crate::effective::Ignored;
 use crate::index::RuleIndex;
+use crate::path_pattern::Key;
 use crate::rule::{Rule, Rules};
 use crate::source::Source;
+use crate::verb::Verb;
 
 /// All rules of a policy, and how to find them.
 #[derive(Debug)]
@@ -108,6 +110,30 @@ impl Policy {
     pub(crate) fn managed_narrow_deny(&self, tool: &str) -> Option<usize> {
         let part = &self.rules.managed_deny;
         part.places.get(part.index.narrow(tool)?).copied()
+    }
+
+    /// The first deny rule that closes files to readers and may mean some in the roots.
+    pub(crate) fn closing_inside(&self) -> Option<usize> {
+        let may_lie_inside = |key: &Key| match key {
+            Key::Base(base) => {
+                let mut roots = self.roots().iter();
+                roots.any(|root| base.starts_with(root) || root.starts_with(base))
+            }
+            Key::Name(_) | Key::Ending(_) => true,
+        };
+        self.list(Behavior::Deny).iter().position(|rule| {
+            let pattern = rule.content().and_then(|content| content.path.pattern());
+            Verb::of(rule.tool()) == Some(Verb::Read)
+                && pattern.is_some_and(|pattern| pattern.keys().iter().any(may_lie_inside))
+        })
+    }
+
+    /// Whether allow rules name all commands of the call that print out of a repository.
+    pub(crate) fn names_history(&self, request: &Request) -> bool {
+        let (tool, study) = (&request.tool, &request.study);
+        let allow = self.list(Behavior::Allow);
+        let index = &self.rules.allow;
+        index.names_history(allow, tool, &request.subjects, study)
     }
 
     /// Whether allow rules name all commands of the call one by one.

@@ -158,3 +158,128 @@ fn suggestions_would_allow_the_call_and_are_left_out_where_none_could() {
     assert_eq!(explanation.behavior, Behavior::Deny);
     assert_eq!(explanation.suggestions, ["T(git commit:*)"]);
 }
+
+#[test]
+fn the_reason_names_the_cause_and_the_advice_what_would_help() {
+    let rules =
+        |texts: &[&str]| RuleAdvice::Rules(texts.iter().map(|text| (*text).to_owned()).collect());
+    let none = |why: &str| RuleAdvice::NoRule(why.to_owned());
+    for (script, reason, advice) in [
+        (
+            "cat /etc/passwd | head",
+            "it reads outside the project's folders: `/etc/passwd` lies outside the project's folders",
+            rules(&["T(cat /etc/passwd)"]),
+        ),
+        (
+            "cat /etc/passwd",
+            "it reads outside the project's folders: `/etc/passwd` lies outside the project's folders",
+            rules(&["T(cat /etc/passwd)"]),
+        ),
+        (
+            "mkdir -p a; ls",
+            "it may change things: `mkdir` is not known to be read-only",
+            rules(&["T(mkdir:*)"]),
+        ),
+        (
+            "rm -f a; ls",
+            "it may change things: `rm` is not known to be read-only",
+            rules(&["T(rm -f a)"]),
+        ),
+        (
+            "rm -f 'a b' && python3 x.py && git add x",
+            "it may change things: `rm` is not known to be read-only",
+            rules(&["T(rm -f 'a b')", "T(python3 x.py)", "T(git add:*)"]),
+        ),
+        (
+            "ls 'a",
+            "it is not a complete script: a quote is not closed",
+            none(
+                "rules for commands cover only plain commands; it is not a complete script: a quote is not closed",
+            ),
+        ),
+        (
+            "ls |",
+            "it is not a complete script: it ends where a command is missing",
+            none(
+                "rules for commands cover only plain commands; it is not a complete script: it ends where a command is missing",
+            ),
+        ),
+        (
+            "while true; do ls; done",
+            "it cannot be told what it does: `while` is more than a plain command",
+            none(
+                "rules for commands cover only plain commands; it cannot be told what it does: `while` is more than a plain command",
+            ),
+        ),
+        (
+            "ls > x; rm -f a",
+            "it may change things: it writes to `x`",
+            none("rules for its commands do not cover that it writes to `x`"),
+        ),
+        (
+            "ls > x",
+            "it may change things: it writes to `x`",
+            rules(&["T(ls > x)"]),
+        ),
+        (
+            "npm publish x",
+            "the ask rule `T(npm publish:*)` covers it",
+            none("the ask rule `T(npm publish:*)` covers it, and it comes before every allow rule"),
+        ),
+        (
+            "rm -rf ~",
+            "no rule can allow this: it removes `~`",
+            none("no rule can allow this: it removes `~`"),
+        ),
+        (
+            "rm -f a; rm -f b; rm -f c; rm -f d; rm -f e; rm -f f",
+            "it may change things: `rm` is not known to be read-only",
+            none("it would need more than 5 rules"),
+        ),
+        (
+            "cd /elsewhere && cat x",
+            "it reads outside the project's folders: `/elsewhere` lies outside the project's folders",
+            none(
+                "rules for its commands do not cover that `/elsewhere` lies outside the project's folders",
+            ),
+        ),
+    ] {
+        let policy = policy(&[], &["T(npm publish:*)"], &[]);
+        let request = command(script);
+        let explanation = policy.explain(&request);
+        assert_eq!(explanation.behavior, Behavior::Ask, "{script}");
+        assert_eq!(explanation.reason, reason, "{script}");
+        assert_eq!(policy.advice(&request), advice, "{script}");
+        let offered = match advice {
+            RuleAdvice::Rules(rules) => rules,
+            RuleAdvice::NoRule(_) => Vec::new(),
+        };
+        assert_eq!(policy.offers(&request), offered, "{script}");
+    }
+}
+
+#[test]
+fn only_what_no_rule_covers_yet_is_suggested() {
+    let policy = policy(&[], &[], &["T(git add:*)"]);
+    let request = command("git add x && rm -f a && rm -f b");
+    let wanted = ["T(rm -f a)", "T(rm -f b)"];
+    assert_eq!(policy.explain(&request).suggestions, wanted);
+    assert_eq!(policy.offers(&request), wanted);
+}
+
+#[test]
+fn a_rule_for_first_words_says_nothing_about_reading_outside() {
+    for (allow, script, wanted) in [
+        ("T(cat:*)", "cat /etc/passwd | head", "ask"),
+        ("T(cat *)", "cat /etc/passwd | head", "ask"),
+        ("T(cat /etc/passwd)", "cat /etc/passwd | head", "allow"),
+        ("T(cat /etc/passwd)", "cat /etc/passwd | tee x", "ask"),
+        ("T(cat /etc/passwd)", "cat /etc/shadow | head", "ask"),
+        ("T(cat ../x)", "cd a && cat ../../x", "ask"),
+        ("T(git status)", "cd a && git status", "ask"),
+        ("T(head < /etc/passwd)", "head < /etc/passwd | wc", "ask"),
+    ] {
+        let explanation = policy(&[], &[], &[allow]).explain(&command(script));
+        assert_eq!(explanation.behavior.word(), wanted, "{allow} {script}");
+    }
+}

@@ -107,6 +107,12 @@ impl CommandIndex {
         best
     }
 
+    /// The first for this very command.
+    pub(super) fn exact(&self, command: &SimpleCommand) -> Option<usize> {
+        command.for_rules.as_ref()?;
+        self.exact.get(&joined(&command.words)).copied()
+    }
+
     /// The first that allows a command.
     pub(super) fn covering(&self, rules: &[Rule], command_: &SimpleCommand) -> Option<usize> {
         command_.for_rules.as_ref()?;

@@ -140,7 +140,7 @@ impl Content {
 
 /// Whether a script is one command that was understood.
 pub(crate) fn may_be_allowed_whole(report: &Report) -> bool {
-    report.verdict != Verdict::TooComplex && report.commands.len() == 1
+    report.verdict != Verdict::TooComplex && report.commands.len() == 1 && !report.is_loop
 }
 
 impl PathContent {

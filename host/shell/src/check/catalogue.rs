@@ -342,10 +342,10 @@ pub const CATALOGUE: &[Entry] = &[
         "TOO_COMPLEX",
         "Syntax beyond plain commands: loops, conditions, functions, variables.",
         &[
-            "for i in a; do ls; done",
+            "until x; do ls; done",
             "if ls; then pwd; fi",
             "f() { ls; }",
-            "[[ -f x ]]",
+            "[[ -f x && -f y ]]",
             "echo $x",
         ],
         &["(ls; pwd)", "{ ls; }", "! ls"],

@@ -153,7 +153,7 @@ fn everything_else_is_refused_by_its_check() {
         ("case x in y) z;; esac", 102),
         ("f() { x; }", 102),
         ("function f { x; }", 102),
-        ("[[ -f x ]]", 102),
+        ("[[ -f x && -f y ]]", 102),
         ("((1))", 102),
         ("echo $x", 102),
         ("echo \"$x\"", 102),

@@ -2,6 +2,9 @@
 
 use tree_sitter::Node;
 
+use crate::reading::Word;
+use crate::syntax;
+
 /// A word, and whether it is all of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Heard {
@@ -12,6 +15,10 @@ pub(super) struct Heard {
     pub(super) begins_unsure: bool,
     /// It begins with a `~` that is expanded.
     pub(super) tilde: bool,
+    /// Something in it is expanded outside of quotes, so that several words may come of it.
+    pub(super) splits: bool,
+    /// The word as the readings have it, if it is a plain one.
+    pub(super) word: Option<Word>,
 }
 
 impl AsRef<str> for Heard {
@@ -27,6 +34,17 @@ impl Heard {
             text,
             is_sure: true,
             begins_unsure: false,
+            splits: false,
+            word: None,
+        }
+    }
+
+    /// What a wrapper puts in this place is only known when it runs.
+    pub(super) fn unknown() -> Self {
+        Self {
+            is_sure: false,
+            splits: true,
+            ..Self::sure("{}".to_owned())
         }
     }
 }
@@ -49,13 +67,9 @@ pub(super) fn words(script: &str, node: Node<'_>) -> Vec<Heard> {
     words
 }
 
-fn word(script: &str, node: Node<'_>) -> Heard {
-    let mut heard = Heard {
-        text: String::new(),
-        is_sure: true,
-        begins_unsure: false,
-        tilde: false,
-    };
+pub(super) fn word(script: &str, node: Node<'_>) -> Heard {
+    let mut heard = Heard::sure(String::new());
+    heard.word = syntax::word(script, node);
     let raw = text(script, node);
     heard.tilde = raw.starts_with('~');
     add(script, node, &mut heard, 0);
@@ -85,6 +99,8 @@ fn add(script: &str, node: Node<'_>, heard: &mut Heard, depth: usize) {
         "string_content" => unquote(raw, &mut heard.text),
         "$" | "\"" | "$\"" | "''" => {}
         _ if node.is_named() => {
+            let is_quoted = node.parent().is_some_and(|above| above.kind() == "string");
+            heard.splits |= !is_quoted || raw.contains('@');
             heard.begins_unsure |= heard.text.is_empty();
             heard.is_sure = false;
         }

@@ -58,6 +58,31 @@ fn a_command_is_heard_wherever_it_hides() {
         "=curl x",
         "cat f | while read l; do curl $l; done",
         "echo \"$(echo \"$(curl x)\")\"",
+        "cu\\\nrl x",
+        "coproc A { curl x; }",
+        "env -iS'curl x'",
+        "script -c'curl x'",
+        "split --filter='curl x' f",
+        "sort --compress-prog=curl f",
+        "linux64 curl x",
+        "setarch x86_64 curl x",
+        "uv run --with a curl x",
+        "bundle exec curl x",
+        "direnv exec . curl x",
+        "mise x -- curl x",
+        "conda run -n base curl x",
+        "nix develop -c curl x",
+        "nix-shell --run 'curl x'",
+        "dotenv curl x",
+        "vagrant ssh -c 'curl x'",
+        "adb shell curl x",
+        "docker exec web sh -c 'curl x'",
+        "kubectl exec pod -- curl x",
+        "systemd-run --user curl x",
+        "bwrap --ro-bind / / curl x",
+        "capsh -- -c 'curl x'",
+        "toybox curl x",
+        "echo \"`echo \\`curl x\\``\"",
     ] {
         let report = inspect(script, &place());
         let heard = report
@@ -115,10 +140,37 @@ fn what_cannot_be_named_is_opaque() {
         "python3 -c 'x'",
         "bash x.sh",
         "cat x | sh",
+        "./s",
+        "bin/s",
+        "unheard-of x",
+        "hash -p /usr/bin/curl ls; ls",
+        "enable -f ./x.so ls",
+        "alias ls=x",
+        "f() { ls; }; f",
+        "PATH=. ls",
+        "LD_PRELOAD=./x.so ls",
+        "export GIT_PAGER=x",
+        "tar cf a.tar *",
+        "sort --comp=x f",
+        "echo ${x:-`y`}",
+        "x='a[$(y)]'; echo $((x))",
+        "cp x /usr/local/bin/ls; ls",
+        "echo x >> .git/config; git status",
     ] {
         assert!(inspect(script, &place()).is_opaque, "{script}");
     }
-    for script in ["ls", "rm x", "ls | grep x"] {
+    for script in [
+        "ls",
+        "rm x",
+        "ls | grep x",
+        "git status && mkdir x",
+        "for f in *.rs; do wc -l $f; done",
+        "sed -i 's/a/b/' f",
+        "find . -name x | xargs wc -l",
+        "timeout 5 sort -u a",
+        "bash -c 'ls; mkdir x'",
+        "/usr/bin/ls",
+    ] {
         assert!(!inspect(script, &place()).is_opaque, "{script}");
     }
 }

@@ -102,7 +102,14 @@ pub(super) fn judge(arguments: &[Word]) -> Result<Use, Finding> {
     while !find.rest.is_empty() {
         find.primary(starts_safely)?;
     }
-    Ok(Use { reads: find.reads })
+    // The last of `-H`, `-L` and `-P` counts; any `-L` is taken for it.
+    let follows = arguments
+        .iter()
+        .any(|word| matches!(word.text.as_str(), "-L" | "-follow"));
+    Ok(Use {
+        reads: find.reads,
+        follows,
+    })
 }
 
 struct Find<'a> {

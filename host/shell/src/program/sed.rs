@@ -105,7 +105,10 @@ impl<'a> Sed<'a> {
                 reads.push(word.clone());
             }
         }
-        Ok(Use { reads })
+        Ok(Use {
+            reads,
+            ..Use::default()
+        })
     }
 }
 

@@ -25,6 +25,19 @@ pub(super) fn judge(arguments: &[Word]) -> Result<Use, Finding> {
         [words @ .., last] if last.text == "]" => words,
         words => words,
     };
+    condition(words)
+}
+
+/// The words of `[[ … ]]`, where nothing is split and no file names are matched. Operators that it
+/// has and `[` has not are in no list here.
+pub(super) fn judge_double(arguments: &[Word]) -> Result<Use, Finding> {
+    match arguments {
+        [words @ .., last] if last.text == "]]" && !words.is_empty() => condition(words),
+        _ => Err(unknown("[[")),
+    }
+}
+
+fn condition(words: &[Word]) -> Result<Use, Finding> {
     if let Some(word) = words.iter().find(|word| word.glob) {
         return Err(unknown(&word.text));
     }
@@ -39,6 +52,7 @@ pub(super) fn judge(arguments: &[Word]) -> Result<Use, Finding> {
         Some(surplus) => Err(unknown(&surplus.text)),
         None => Ok(Use {
             reads: condition.reads,
+            ..Use::default()
         }),
     }
 }

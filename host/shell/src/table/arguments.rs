@@ -22,6 +22,8 @@ pub(super) struct Arguments<'a> {
     lacking: Vec<&'a [String]>,
     /// No operand yet.
     is_first: bool,
+    /// Flags that were seen and say something about links.
+    about_links: Vec<&'a str>,
 }
 
 /// A word that is no flag.
@@ -44,6 +46,7 @@ impl<'a> Arguments<'a> {
             has_pattern: false,
             lacking: table.requires.iter().map(Vec::as_slice).collect(),
             is_first: true,
+            about_links: Vec::new(),
         }
     }
 
@@ -222,8 +225,18 @@ impl<'a> Arguments<'a> {
         )))
     }
 
+    /// Whether the flags that were read make it follow links below what is named.
+    pub(super) fn follows_links(&self) -> bool {
+        let has = |flags: &[String]| flags.iter().any(|flag| self.about_links.contains(&&**flag));
+        has(&self.table.follows) && !has(&self.table.follows_unless)
+    }
+
     fn note(&mut self, flag: &str) {
         self.has_pattern |= self.gives_pattern(flag);
+        let table = self.table;
+        let mut listed = table.follows.iter().chain(&table.follows_unless);
+        self.about_links
+            .extend(listed.find(|listed| *listed == flag).map(String::as_str));
         self.lacking
             .retain(|group| !group.iter().any(|required| required == flag));
     }

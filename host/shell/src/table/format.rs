@@ -17,6 +17,10 @@ pub(super) struct Table {
     pub(super) max_operands: usize,
     pub(super) min_operands: usize,
     pub(super) pattern_flags: Vec<String>,
+    /// Flags that make it follow links below what is named, wherever they lead.
+    pub(super) follows: Vec<String>,
+    /// Flags with which it does not, after all.
+    pub(super) follows_unless: Vec<String>,
     /// Without one flag of each group it does something else.
     pub(super) requires: Vec<Vec<String>>,
     /// For the operands that are words of a list.
@@ -101,6 +105,8 @@ pub(super) struct Keys {
     max_operands: Option<usize>,
     min_operands: usize,
     pattern_flags: String,
+    follows: String,
+    follows_unless: String,
     requires: OneOrMany,
     words: String,
     dash: Dash,
@@ -188,6 +194,8 @@ pub(super) fn read(written: &toml::Table, is_set: bool, find: Find<'_>) -> Resul
         max_operands: keys.max_operands.unwrap_or(usize::MAX),
         min_operands: keys.min_operands,
         pattern_flags: listed(&keys.pattern_flags, &flags)?,
+        follows: listed(&keys.follows, &flags)?,
+        follows_unless: listed(&keys.follows_unless, &flags)?,
         requires: keys
             .requires
             .all()
@@ -216,7 +224,7 @@ pub(super) fn read(written: &toml::Table, is_set: bool, find: Find<'_>) -> Resul
 }
 
 /// Functions that look at every argument themselves. All others come after the flags.
-const WHOLE: &[&str] = &["awk", "find", "jq", "sed", "test"];
+const WHOLE: &[&str] = &["awk", "double-test", "find", "jq", "sed", "test"];
 
 /// A short name of several letters can only be meant where dashes are long.
 fn names_fit(table: &Table) -> Result<(), String> {

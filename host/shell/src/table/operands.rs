@@ -111,7 +111,7 @@ fn one(
 
 /// `%n` in a format of bash's `printf` sets a variable. Between the two may stand
 /// anything that is no letter of a conversion.
-fn may_assign(format: &str) -> bool {
+pub(crate) fn may_assign(format: &str) -> bool {
     let mut rest = format;
     while let Some((_, behind)) = rest.split_once('%') {
         let conversion =

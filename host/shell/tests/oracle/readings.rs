@@ -120,7 +120,8 @@ fn random_case<'a>(random: &mut Random, corpus: &'a Corpus) -> &'a str {
 fn read(script: &str, figures: &mut Figures, wrong: &mut Vec<String>) -> Option<Vec<ReadCommand>> {
     let commands = fuzzing::agreed(script);
     let report = toolbay_shell::inspect(script, &Place::new("/home/dev/project"));
-    if (report.verdict == Verdict::TooComplex) != commands.is_none() {
+    // A loop is read as what it comes to, which is another text.
+    if !report.is_loop && (report.verdict == Verdict::TooComplex) != commands.is_none() {
         wrong.push(format!(
             "{script:?}: the report and the readings do not say the same"
         ));
@@ -188,6 +189,10 @@ fn is_comparable(commands: &[ReadCommand]) -> bool {
             || (word.tilde
                 && text[1..].starts_with(|next: char| "+-".contains(next) || next.is_ascii_digit()))
     });
+    // A word of the language cannot be hidden, so that nobody is told about it.
+    if named("[[") {
+        return false;
+    }
     odd.next().is_none()
         // These change how bash looks for commands and homes, which is no matter of reading.
         && !["PATH", "HOME", "IFS", "PS4"].into_iter().any(assigned)

@@ -46,6 +46,9 @@ pub(super) fn print(explanation: &Explanation, policy: &Policy, tool: &str) -> a
         ))?,
         None => print_line(&style.dim("  by no rule"))?,
     }
+    for zone in &explanation.writes {
+        print_line(&format!("  may write {}", harmless(&zone.to_string())))?;
+    }
     print_line(&format!("\n{}", style.bold("Stages")))?;
     for step in &explanation.steps {
         let word = step.behavior.map_or("–", Behavior::word);
