@@ -1,6 +1,8 @@
 use super::*;
 use crate::rule::{Anchors, Rule};
 
+mod closed;
+
 pub(super) fn policy(deny: &[&str], ask: &[&str], allow: &[&str]) -> Policy {
     let anchors = Anchors {
         home: None,
