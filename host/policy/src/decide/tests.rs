@@ -2,6 +2,8 @@ use super::*;
 use crate::rule::{Anchors, Rule};
 use crate::zones::{Zone, Zones};
 
+mod closed;
+
 pub(super) fn policy(deny: &[&str], ask: &[&str], allow: &[&str]) -> Policy {
     let anchors = Anchors {
         home: None,
