@@ -205,6 +205,31 @@ fn pre_hooks_one_that_allows_does_not_allow_what_another_made_of_the_call() {
 }
 
 #[test]
+fn pre_hooks_one_that_allows_does_not_allow_what_the_tool_makes_of_its_input() {
+    let project = Project::new();
+    project.file("a.txt", "one\n");
+    let answer = json!({"hookSpecificOutput": {
+        "hookEventName": "PreToolUse", "permissionDecision": "allow",
+        "updatedInput": {"command": "sed -i s/one/two/ a.txt"},
+    }});
+    let hook = json!({"type": "command", "command": format!("echo '{answer}'")});
+    let settings = json!({"hooks": {"PreToolUse": [{"hooks": [hook]}]}});
+    std::fs::write(project.user_settings(), settings.to_string()).unwrap();
+    let mut talk = Talk::start(&project, &[]);
+    talk.use_tool("1", "Bash", json!({"command": "ls"}));
+    // The tool turns the command into an edit, which the hook never saw.
+    let asked = talk.until("permission_request");
+    assert!(asked["input"]["edit"].is_object(), "{asked}");
+    talk.say(json!({
+        "type": "permission_response", "request_id": asked["request_id"], "behavior": "deny",
+    }));
+    assert_eq!(talk.end_turn()[0]["is_error"], true);
+    talk.close();
+    let text = std::fs::read_to_string(project.root().join("a.txt")).unwrap();
+    assert_eq!(text, "one\n");
+}
+
+#[test]
 fn pre_hooks_of_a_project_do_not_run_unless_somebody_says_so() {
     let project = Project::new();
     project.file("a.txt", "one\n");

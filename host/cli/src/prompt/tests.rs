@@ -1,3 +1,5 @@
+//! What is shown, and what answers mean, without a terminal.
+
 /// What is left out of a card.
 mod cut;
 
