@@ -3,6 +3,8 @@
 
 // Any permit, any rules: what works is what the specification of zones says, in both directions.
 mod generated;
+// What a component imports, requests and was granted.
+mod grants;
 // Rules that come while a call waits for its answer.
 mod later;
 // Scripts that a component runs are decided like calls of their own.
@@ -31,7 +33,7 @@ fn guest(name: &str, bytes: &[u8]) -> (tempfile::TempDir, String) {
 fn greedy(project: &Project, flags: &[&str], input: &Value) -> Option<Vec<bool>> {
     let (_folder, file) = guest("greedy", guests::GREEDY);
     let input = input.to_string();
-    let mut args = vec!["call", "--json", "--plugin", &file];
+    let mut args = vec!["call", "--json", "--plugin", &file, "--grant", "Greedy"];
     args.extend(flags);
     args.extend(["Greedy", &input]);
     let ran: Ran = project.run(&args);

@@ -354,7 +354,7 @@ async fn check(seed: u64) -> bool {
     let before = (snapshot(&root), snapshot(case.outside.path()));
     let result = case.running.call("Greedy", case.input.clone()).await;
     for question in case.asked.0.lock().unwrap().iter() {
-        let shown = match &question.access {
+        let shown = match &question.granted.access {
             Access::ReadOnly => Vec::new(),
             Access::ReadWrite { zones } => zones.iter().cloned().collect(),
         };

@@ -13,7 +13,7 @@ fn a_deny_rule_that_comes_while_a_prompt_is_open_holds_for_the_call() {
     let secret = project.file("secret.txt", "secret");
     project.file("a.txt", "text");
     let (_folder, file) = guest("greedy", guests::GREEDY);
-    let mut talk = Talk::start(&project, &["--plugin", &file]);
+    let mut talk = Talk::start(&project, &["--plugin", &file, "--grant", "Greedy"]);
     talk.say(
         json!({"type": "tool_use", "id": "t1", "name": "Greedy", "input": {
             "subject": "a.txt",

@@ -11,7 +11,7 @@ use crate::program::Project;
 fn door(project: &Project, flags: &[&str], input: &Value) -> Option<Vec<Value>> {
     let (_folder, file) = guest("door", guests::DOOR);
     let input = input.to_string();
-    let mut args = vec!["call", "--json", "--plugin", &file];
+    let mut args = vec!["call", "--json", "--plugin", &file, "--grant", "Door"];
     args.extend(flags);
     args.extend(["Door", &input]);
     let ran = project.run(&args);
@@ -67,7 +67,7 @@ fn without_an_approver_a_script_that_may_change_things_does_not_run() {
     )
     .unwrap();
     let error = error(&ends[0]);
-    assert!(error.contains("--allow 'Bash(touch new:*)'"), "{error}");
+    assert!(error.contains("--allow 'Bash(touch:*)'"), "{error}");
     assert!(!project.root().join("new").exists());
     let flags = ["--allow", "Door", "--allow", "Bash(touch:*)"];
     let ends = door(&project, &flags, &json!({"scripts": ["touch new"]})).unwrap();
@@ -128,4 +128,31 @@ fn the_log_names_the_tool_that_ran_a_script() {
         .find(|line| line.contains("\"rm x\"") && line.contains("deny"));
     let line = line.unwrap_or_else(|| panic!("no line about the script: {shown}"));
     assert!(line.contains("Door"), "{line}");
+}
+
+#[test]
+fn a_script_writes_where_its_caller_may_and_nowhere_else() {
+    let project = Project::new();
+    for name in ["src/a.txt", "src/.git/config", "other.txt"] {
+        project.file(name, "before");
+    }
+    let flags = ["--allow", "Door", "--allow", "Bash"];
+    let tries = |subject: &str| {
+        let scripts = [
+            "src/a.txt",
+            "src/new",
+            "src/.git/config",
+            "other.txt",
+            "new",
+        ]
+        .map(|name| format!("echo x >> {name}"));
+        let input = json!({"subject": subject, "scripts": scripts});
+        let ends = door(&project, &flags, &input).unwrap();
+        let _ = std::fs::remove_file(project.root().join("src/new"));
+        let codes = ends.iter().map(|end| end["code"] == 0);
+        codes.collect::<Vec<bool>>()
+    };
+    assert_eq!(tries("src"), [true, true, false, false, false]);
+    assert_eq!(tries("src/a.txt"), [true, false, false, false, false]);
+    assert_eq!(tries("src/new"), [false, true, false, false, false]);
 }

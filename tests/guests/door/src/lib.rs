@@ -4,7 +4,7 @@
 use serde::Deserialize;
 use serde_json::json;
 use toolbay_sdk::shell::{self, Command};
-use toolbay_sdk::{Info, Outcome, Result, Tool};
+use toolbay_sdk::{Info, Outcome, Result, SubjectKind, Tool};
 
 #[derive(Deserialize)]
 struct Input {
@@ -25,7 +25,8 @@ impl Tool for Door {
     type Input = Input;
 
     const INFO: Info = Info::new("Door", "Runs scripts.")
-        .schema(r#"{"type":"object","properties":{"scripts":{"type":"array"}},"required":["scripts"],"additionalProperties":true}"#);
+        .schema(r#"{"type":"object","properties":{"scripts":{"type":"array"}},"required":["scripts"],"additionalProperties":true}"#)
+        .subjects(&[(SubjectKind::Path, "/subject")]);
 
     fn is_read_only(input: &Input) -> bool {
         input.claims_read_only
