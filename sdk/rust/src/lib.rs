@@ -82,7 +82,21 @@ pub use schemars::{self, JsonSchema};
 ///
 /// `export!(Greet)` exports the tool alone; `export!(Greet: guard, prompt, render)`
 /// adds the optional interfaces whose traits it implements. A line
-/// `manifest "plugin.toml"` (a path from the crate's root) embeds the manifest:
+/// `manifest "plugin.toml"` (a path from the crate's root) embeds the manifest, in which the
+/// component requests what it needs of the host, with a reason for each:
+///
+/// ```toml
+/// name = "greet"
+/// version = "0.1.0"
+/// contract = "0.1"
+///
+/// [[requests]]
+/// capability = "files"    # files, search, network, shell, ask-user, tasks, agents, session
+/// reason = "reads the names of people from names.txt"
+/// ```
+///
+/// What is not requested cannot be granted. A component without a manifest can be granted whatever
+/// it imports, and nobody learns why it wants that.
 ///
 /// ```
 /// # use toolbay_sdk::{Guard, Info, Outcome, Render, Result, Tool};

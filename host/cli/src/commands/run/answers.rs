@@ -277,6 +277,7 @@ fn request(id: &str, question: &PermissionQuestion) -> Value {
         "request_id": id,
         "tool_use_id": question.call_id,
         "tool_name": question.tool,
+        "caller": question.caller,
         "input": input,
         "reason": question.reason,
         "access": access,
