@@ -11,9 +11,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
-use toolbay_contract::BoxFuture;
-use toolbay_dispatch::{Answer, Approver, PermissionQuestion};
-use toolbay_policy::{Access, Mode, Zone, is_protected};
+use toolbay_contract::{BoxFuture, Tool};
+use toolbay_dispatch::{Answer, Approver, PermissionQuestion, path_subject};
+use toolbay_policy::{
+    Access, Anchors, Behavior, Checker, Claims, KnownTool, Mode, SubjectKind, Zone, is_protected,
+};
 use toolbay_tests::bay::{Running, TestBay, snapshot};
 use toolbay_tests::guests;
 
@@ -347,9 +349,35 @@ async fn case(seed: u64) -> Case {
     }
 }
 
+/// What `policy explain` says of the call, and where it may write.
+async fn explained(case: &Case) -> (Behavior, Vec<Zone>) {
+    let reach = case.running.tools[0].reach().await.unwrap();
+    let known = |_: &str, _: &Value| {
+        Some(KnownTool {
+            subjects: vec![(SubjectKind::Path, "/subjects".into())],
+            claims: Claims {
+                read_only: case.power.read_only,
+                ..Claims::STRICT
+            },
+            reach,
+        })
+    };
+    let policy = case.running.dispatch.rulebook().current();
+    let anchors = Anchors {
+        home: None,
+        cwd: case.power.root.clone(),
+        settings: case.power.root.clone(),
+    };
+    let checker = Checker::new((*policy).clone(), anchors, &known).with_paths(&path_subject);
+    let request = checker.request(&policy, "Greedy", &case.input);
+    let explanation = policy.explain(&request);
+    (explanation.behavior, explanation.writes)
+}
+
 /// Runs a case; whether the call was permitted.
 async fn check(seed: u64) -> bool {
     let case = case(seed).await;
+    let (behavior, writes) = explained(&case).await;
     let root = case.power.root.clone();
     let before = (snapshot(&root), snapshot(case.outside.path()));
     let result = case.running.call("Greedy", case.input.clone()).await;
@@ -363,6 +391,16 @@ async fn check(seed: u64) -> bool {
             false => case.power.zones.clone(),
         };
         assert_eq!(shown, zones, "the question of {}", case.told);
+    }
+    let is_asked = !case.asked.0.lock().unwrap().is_empty();
+    let happened = match (is_asked, result.is_error) {
+        (true, _) => Behavior::Ask,
+        (false, false) => Behavior::Allow,
+        (false, true) => Behavior::Deny,
+    };
+    assert_eq!(behavior, happened, "{}", case.told);
+    if behavior != Behavior::Deny && !case.power.read_only {
+        assert_eq!(writes, case.power.zones, "{}", case.told);
     }
     let files = |all: Vec<(PathBuf, Option<Vec<u8>>)>| -> Vec<_> {
         let is_file = |(_, content): &(PathBuf, Option<Vec<u8>>)| content.is_some();
