@@ -188,7 +188,7 @@ impl Listener {
         if let Some(inner) = wrapper::inner(words).filter(|_| !only_tells(words)) {
             let mut inner = inner.to_vec();
             if wrapper::basename(&name.text) == "xargs" {
-                inner.push(Heard::unknown());
+                transparent::fill_in(words, &mut inner);
             }
             self.command(&inner, depth + 1);
         }

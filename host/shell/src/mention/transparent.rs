@@ -78,15 +78,30 @@ pub(super) fn shows_its_command(words: &[Heard]) -> bool {
 
 /// `xargs -I ls ls`: what is replaced may be the command's own name.
 fn replaces_words(before: &[Heard]) -> bool {
-    let mut words = before.iter();
-    while let Some(word) = words.next() {
-        let sign = match word.text.strip_prefix("-I") {
-            Some("") => words.next().map(|word| word.text.as_str()),
+    let mut signs = signs(before);
+    signs.any(|sign| !matches!(sign, "{}" | "%" | "@" | "@@" | "_"))
+}
+
+/// What `xargs` puts its input in place of.
+fn signs(before: &[Heard]) -> impl Iterator<Item = &str> {
+    before
+        .iter()
+        .enumerate()
+        .filter_map(|(at, word)| match word.text.strip_prefix("-I") {
+            Some("") => before.get(at + 1).map(|word| word.text.as_str()),
             sign => sign,
-        };
-        if sign.is_some_and(|sign| !matches!(sign, "{}" | "%" | "@" | "@@" | "_")) {
-            return true;
+        })
+}
+
+/// Marks the words of a command into which `xargs` puts its input, and those that it adds.
+pub(super) fn fill_in(words: &[Heard], command: &mut Vec<Heard>) {
+    let before = &words[..words.len() - command.len()];
+    for sign in signs(before).filter(|sign| !sign.is_empty()) {
+        for word in command.iter_mut().filter(|word| word.text.contains(sign)) {
+            word.is_sure = false;
+            word.splits = true;
+            word.word = None;
         }
     }
-    false
+    command.push(Heard::unknown());
 }
