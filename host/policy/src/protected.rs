@@ -133,14 +133,55 @@ pub fn ci_names() -> &'static [&'static str] {
 
 /// Whether a file or folder of this name is protected, wherever it stands.
 pub fn is_protected(name: &OsStr) -> bool {
-    let name = name.to_string_lossy().to_lowercase();
-    let name = name.as_str();
-    PROTECTED.contains(&name) || BUILD_SERVERS.contains(&name)
+    // Asked for each part of each path that is opened: nearly all names end here.
+    if may_be_protected(name.as_encoded_bytes()) {
+        let name = folded(&name.to_string_lossy());
+        let name = name.as_str();
+        PROTECTED.contains(&name) || BUILD_SERVERS.contains(&name)
+    } else {
+        false
+    }
+}
+
+/// Whether a name begins as one of the list does, or as something that may look like it.
+fn may_be_protected(name: &[u8]) -> bool {
+    match name.first() {
+        Some(b'.') => true,
+        Some(first) if first.is_ascii() => {
+            let first = first.to_ascii_lowercase();
+            b"abjlm".contains(&first)
+        }
+        Some(_) => true,
+        None => false,
+    }
+}
+
+/// A name as file systems compare it that do not tell case apart: some of them fold all of Unicode
+/// and skip what cannot be seen, so that `.ſſh` opens `.ssh`.
+fn folded(name: &str) -> String {
+    if name.is_ascii() {
+        return name.to_ascii_lowercase();
+    }
+    let is_blank = |c: char| {
+        let is_filler = matches!(
+            c,
+            '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{3164}' | '\u{ffa0}'
+        );
+        !c.is_ascii() && (is_filler || !c.is_alphanumeric())
+    };
+    let seen = name.chars().filter(|c| !is_blank(*c));
+    let upper = seen.flat_map(char::to_uppercase);
+    upper.flat_map(char::to_lowercase).collect()
 }
 
 /// The first protected name in what lies below `base` on the way to a path, or in the whole path
 /// if it does not lie there.
 pub(crate) fn protected_part<'a>(base: &Path, path: &'a Path) -> Option<&'a OsStr> {
+    // Most paths have no such part at all, which is seen without taking them apart.
+    let bytes = path.as_os_str().as_encoded_bytes();
+    if !bytes.split(|byte| *byte == b'/').any(may_be_protected) {
+        return None;
+    }
     let below = path.strip_prefix(base).unwrap_or(path);
     let mut names = below.components().map(|part| part.as_os_str());
     names.find(|name| is_protected(name))
@@ -164,6 +205,26 @@ mod tests {
         ] {
             let found = protected_part(Path::new(base), Path::new(path));
             assert_eq!(found, wanted.map(OsStr::new), "{base} {path}");
+        }
+    }
+
+    #[test]
+    fn names_are_compared_as_a_file_system_may() {
+        for (name, wanted) in [
+            (".ſſh", true),
+            (".g\u{200c}it", true),
+            ("\u{feff}.git", true),
+            ("MCP.json", true),
+            ("LeftHook.YML", true),
+            ("git", false),
+            ("main.rs", false),
+            ("läger.txt", false),
+            ("", false),
+        ] {
+            assert_eq!(is_protected(OsStr::new(name)), wanted, "{name:?}");
+        }
+        for name in PROTECTED.iter().chain(BUILD_SERVERS) {
+            assert!(is_protected(OsStr::new(&name.to_uppercase())), "{name}");
         }
     }
 

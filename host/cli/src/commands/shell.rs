@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use toolbay_dispatch::links_on_disk;
 use toolbay_shell::{CATALOGUE, Place, Report, inspect};
 
 use super::{CALL_FAILED, COMMAND_FAILED, print_json, print_line};
@@ -49,7 +50,9 @@ fn place(common: &Common) -> anyhow::Result<Place> {
     for folder in &common.add_dirs {
         roots.push(absolute(folder)?);
     }
-    let place = Place::new(cwd).with_roots(roots);
+    let place = Place::new(cwd)
+        .with_roots(roots)
+        .with_links(links_on_disk());
     Ok(match Places::from_environment()?.home {
         Some(home) => place.with_home(home),
         None => place,

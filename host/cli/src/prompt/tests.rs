@@ -109,7 +109,7 @@ Its 2 commands, of which 1 may do more than read
 Warnings
   ! it writes outside of the project
 A yes grants
-  writing in /p
+  writing in /p/, but for protected names
 Rules that would cover it
   Tool(./a.txt)
 They would be kept in
