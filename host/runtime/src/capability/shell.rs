@@ -22,8 +22,11 @@ struct Prepared {
     shell: Arc<dyn Shell>,
     run: CommandRun,
     /// Who decides, and about what; none if the call's own permit covers the script.
-    open: Option<(Arc<dyn NestedDecisions>, NestedRequest)>,
+    open: Option<Undecided>,
 }
+
+/// Who decides about a script, and what is asked.
+type Undecided = (Arc<dyn NestedDecisions>, NestedRequest);
 
 impl State {
     /// Checks the command again, whatever the plugin said before, and finds who
@@ -80,7 +83,7 @@ impl State {
         script: &str,
         folder: &Path,
         sandboxed: bool,
-    ) -> Result<Option<(Arc<dyn NestedDecisions>, NestedRequest)>, HostFailure> {
+    ) -> Result<Option<Undecided>, HostFailure> {
         let was_decided = self.grant.scripts.iter().any(|known| known == script);
         if was_decided && folder == environment.working_directory {
             return Ok(None);
