@@ -29,20 +29,11 @@ impl<'a> From<&'a Ruling> for Decision<'a> {
 }
 
 pub(super) fn decided(ticket: &Ticket, tool: &dyn Tool, request: &Request, decision: Decision<'_>) {
-    let decided = Decided {
-        tool: tool.info().name.clone(),
-        call_id: ticket.id.clone(),
+    let about = Decided {
         plugin: tool.digest().map(str::to_owned),
-        ruling: decision.behavior,
-        by: decision.by.to_owned(),
-        reason: decision.reason.to_owned(),
-        rule: decision.winner.map(|winner| winner.rule.clone()),
-        source: decision.winner.map(source),
-        subjects: request.subjects.iter().map(about).collect(),
-        caller: None,
-        input: request.input.to_string(),
+        ..of(request, &decision, &ticket.id)
     };
-    ticket.environment.audit.note(AuditEvent::Decided(decided));
+    ticket.environment.audit.note(AuditEvent::Decided(about));
 }
 
 /// A decision about what a call set in motion.
@@ -52,9 +43,17 @@ pub(crate) fn decided_within(
     request: &Request,
     decision: &Decision<'_>,
 ) {
-    let decided = Decided {
+    let about = Decided {
+        caller: Some(caller.tool.to_string()),
+        ..of(request, decision, &caller.call_id)
+    };
+    audit.note(AuditEvent::Decided(about));
+}
+
+fn of(request: &Request, decision: &Decision<'_>, call_id: &str) -> Decided {
+    Decided {
         tool: request.tool.to_string(),
-        call_id: caller.call_id.to_string(),
+        call_id: call_id.to_owned(),
         plugin: None,
         ruling: decision.behavior,
         by: decision.by.to_owned(),
@@ -62,10 +61,9 @@ pub(crate) fn decided_within(
         rule: decision.winner.map(|winner| winner.rule.clone()),
         source: decision.winner.map(source),
         subjects: request.subjects.iter().map(about).collect(),
-        caller: Some(caller.tool.to_string()),
+        caller: None,
         input: request.input.to_string(),
-    };
-    audit.note(AuditEvent::Decided(decided));
+    }
 }
 
 /// A call of a tool that is not offered because a rule denies it.
