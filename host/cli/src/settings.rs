@@ -366,6 +366,11 @@ impl Settings {
             self.limits.entry(tool).or_insert(limits);
         }
         for (digest, capabilities) in raw.grants {
+            anyhow::ensure!(
+                digest.starts_with("sha256:"),
+                "{name}: `grants` goes by the digest of a component, and {digest:?} is none; \
+                 `toolbay inspect FILE` shows it"
+            );
             self.grants.push(Grant {
                 to: Grantee::Digest(digest),
                 reach: capabilities.into_iter().collect(),

@@ -104,7 +104,7 @@ impl PermissionQuestion {
         match self.flags() {
             Some(flags) => format!("; `{flags}` would allow it"),
             None => match &self.no_rule {
-                Some(why) => format!("; no rule can allow it: {why}"),
+                Some(why) => format!("; there is no rule for just this: {why}"),
                 None => "; no rule can allow it".into(),
             },
         }

@@ -225,7 +225,7 @@ impl Decider {
             asked_by: winner.map(|winner| format!("{} ({})", winner.rule, winner.provenance)),
             granted: GrantSummary::of(question.permit(), self.shell.as_deref()),
             view: View::Plain(text.clone()),
-            commands: request.study.parts(),
+            commands: request.study.shown_parts(),
             warnings: request.study.warnings(),
             scopes: match rules.is_empty() {
                 true => Vec::new(),

@@ -59,7 +59,9 @@ impl Capability {
             }
             Self::Search => "search the files of the project",
             Self::Network => "reach MCP servers and hosts that are allowed",
-            Self::Shell => "run commands in a cage, each decided like a call of its own",
+            Self::Shell => {
+                "run commands in a cage, each decided like a call of its own: files and allowed hosts, too"
+            }
             Self::AskUser => "ask you questions",
             Self::Tasks => "see and stop background tasks",
             Self::Agents => "start agents",

@@ -123,7 +123,18 @@ impl Policy {
         };
         match choices.into_iter().find(would_do) {
             Some(rules) => RuleAdvice::Rules(rules),
-            None => RuleAdvice::NoRule(why_no_rule(self, &request)),
+            None => {
+                let why = why_no_rule(self, &request);
+                let whole = vec![request.tool.to_string()];
+                // Offered by nobody, but to say that nothing helps would be wrong.
+                RuleAdvice::NoRule(match would_do(&whole) {
+                    true => format!(
+                        "{why}; only the rule `{}` would, and it allows every call of that tool",
+                        request.tool
+                    ),
+                    false => why,
+                })
+            }
         }
     }
 

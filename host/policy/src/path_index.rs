@@ -14,6 +14,9 @@ use crate::path_pattern::{Key, PathPattern};
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PathIndex {
     bases: HashMap<PathBuf, Vec<usize>>,
+    /// Bytes of the longest of them: of a deep path, only few parts are worth a look, and each
+    /// look costs as much as the part is long.
+    longest_base: usize,
     names: HashMap<OsString, Vec<usize>>,
     endings: HashMap<OsString, Vec<usize>>,
 }
@@ -34,7 +37,10 @@ impl PathIndex {
                 continue;
             };
             match rarest {
-                Key::Base(base) => index.bases.entry(base.clone()).or_default().push(*at),
+                Key::Base(base) => {
+                    index.longest_base = index.longest_base.max(base.as_os_str().len());
+                    index.bases.entry(base.clone()).or_default().push(*at);
+                }
                 Key::Name(name) => index.names.entry(name.into()).or_default().push(*at),
                 Key::Ending(end) => index.endings.entry(end.into()).or_default().push(*at),
             }
@@ -56,7 +62,9 @@ impl PathIndex {
             }
         };
         for part in path.ancestors() {
-            ask(self.bases.get(part));
+            if part.as_os_str().len() <= self.longest_base {
+                ask(self.bases.get(part));
+            }
             let Some(name) = part.file_name() else {
                 continue;
             };

@@ -71,6 +71,24 @@ impl Study {
             .collect()
     }
 
+    /// The same for somebody who is asked: with what the script does beside running its commands,
+    /// such as writing to a file by a redirection, and what the list leaves out.
+    pub fn shown_parts(&self) -> Vec<Part> {
+        let findings = self.reports.iter().filter_map(|(_, report)| {
+            let is_listed = !report.commands.is_empty();
+            is_listed.then_some(&report.findings)
+        });
+        let beside = findings
+            .flatten()
+            .filter(|finding| !finding.check.is_about_a_command());
+        let beside = beside.map(|finding| Part {
+            depth: 0,
+            text: "the script as a whole".into(),
+            doubt: Some(finding.message.clone()),
+        });
+        self.parts().into_iter().chain(beside).collect()
+    }
+
     /// What a person should know before saying yes.
     pub fn warnings(&self) -> Vec<String> {
         let reports = self.reports.iter().map(|(_, report)| report);

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use serde_json::json;
 use toolbay_contract::{Origin, Tool};
-use toolbay_policy::Trust;
+use toolbay_policy::{Capability, Trust};
 use toolbay_runtime::{Facts, Limits, Plugin, Source, ruled_out};
 
 use super::{open_to_look, print_json, print_line};
@@ -101,6 +101,23 @@ fn print(plugin: &Plugin, facts: &Facts) -> anyhow::Result<()> {
     }
     for name in used {
         print_line(&format!("  {} {name}", style.warn("•")))?;
+    }
+
+    let capabilities: Vec<Capability> = facts.reach.iter().collect();
+    if !capabilities.is_empty() {
+        let grant = |words: &str| format!("--grant {}={words}", info.name);
+        print_line(&format!(
+            "\n{}",
+            style.bold("What that means, and what grants it")
+        ))?;
+        for capability in &capabilities {
+            print_line(&format!(
+                "  {:<9} can {}  {}",
+                capability.word(),
+                capability.meaning(),
+                style.dim(&grant(capability.word()))
+            ))?;
+        }
     }
 
     match plugin.manifest() {

@@ -11,7 +11,7 @@ use toolbay_runtime::{Limits, Plugin, Runtime, Source, digest};
 
 use crate::args::Common;
 use crate::builtin::{Builtin, DEMOS, PLUGINS};
-use crate::settings::Settings;
+use crate::settings::{Grantee, Settings};
 
 /// A tool that says so of itself is offered in simple mode.
 const SIMPLE: &str = "simple";
@@ -44,7 +44,27 @@ pub async fn open_tools(
             Err(error) => problems.push(error.to_string()),
         }
     }
+    problems.extend(grants_for_nothing(settings, &tools));
     Ok(tools)
+}
+
+/// Grants of the command line for tools that are not there: most likely misspelt.
+fn grants_for_nothing(settings: &Settings, tools: &[Arc<dyn Tool>]) -> Vec<String> {
+    let is_there = |name: &str| {
+        let mut others = tools
+            .iter()
+            .filter(|tool| tool.trust() == Trust::ThirdParty);
+        others.any(|tool| tool.info().name == name)
+    };
+    let mut all = Vec::new();
+    for grant in &settings.grants {
+        if let Grantee::Tool(name) = &grant.to
+            && !is_there(name)
+        {
+            all.push(format!("--grant {name}: no third-party tool has this name"));
+        }
+    }
+    all
 }
 
 /// The tools that this session offers.

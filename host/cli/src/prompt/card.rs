@@ -252,7 +252,7 @@ impl Card {
             match &question.no_rule {
                 Some(why) => {
                     let why = visible_line(why);
-                    self.line(&format!("No rule can allow it from now on: {why}."));
+                    self.line(&format!("There is no rule for just this: {why}."));
                 }
                 None => self.line("No rule can allow it from now on."),
             }

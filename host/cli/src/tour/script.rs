@@ -63,7 +63,7 @@ pub static SCRIPT: &[Step] = &[
     },
     Step {
         title: "3. An edit, allowed by a rule",
-        about: "`Edit(./src/**)` allows it; the call may write in that file's folder and nowhere else.",
+        about: "`Edit(./src/**)` allows it; the call may write that file and nothing else.",
         shown_lines: SHOWN_LINES,
         calls: &[|root| {
             (

@@ -237,7 +237,7 @@ impl Hooked {
                 self.ticket.environment.powers.shell.as_deref(),
             ),
             view: self.tool.render_use(&self.checked.text).await,
-            commands: self.study.parts(),
+            commands: self.study.shown_parts(),
             warnings: policy
                 .cage_warning(&open.request)
                 .map(str::to_owned)

@@ -58,6 +58,28 @@ fn without_rules_only_reading_inside_needs_no_question() {
 }
 
 #[test]
+fn what_a_script_does_beside_its_commands_is_shown() {
+    let many = format!("{}rm x", "touch a; ".repeat(60));
+    for (script, doubt) in [
+        ("touch x && echo a > b", Some("it writes to `b`")),
+        (many.as_str(), Some("it has 61 commands, more than 50")),
+        ("touch x && echo a", None),
+    ] {
+        let study =
+            policy(&[], &[], &[]).study(&[Subject::Command(script.into())], Path::new("/p"));
+        let parts = study.shown_parts();
+        let whole = parts
+            .iter()
+            .find(|part| part.text == "the script as a whole");
+        assert_eq!(
+            whole.and_then(|part| part.doubt.as_deref()),
+            doubt,
+            "{script}"
+        );
+    }
+}
+
+#[test]
 fn an_allow_rule_covers_its_command_and_nothing_beside_it() {
     let allow = [
         "B(npm run:*)",

@@ -164,6 +164,11 @@ fn the_reason_names_the_cause_and_the_advice_what_would_help() {
     let rules =
         |texts: &[&str]| RuleAdvice::Rules(texts.iter().map(|text| (*text).to_owned()).collect());
     let none = |why: &str| RuleAdvice::NoRule(why.to_owned());
+    let whole = |why: &str| {
+        none(&format!(
+            "{why}; only the rule `T` would, and it allows every call of that tool"
+        ))
+    };
     for (script, reason, advice) in [
         (
             "cat /etc/passwd | head",
@@ -193,28 +198,28 @@ fn the_reason_names_the_cause_and_the_advice_what_would_help() {
         (
             "ls 'a",
             "it is not a complete script: a quote is not closed",
-            none(
+            whole(
                 "rules for commands cover only plain commands; it is not a complete script: a quote is not closed",
             ),
         ),
         (
             "ls |",
             "it is not a complete script: it ends where a command is missing",
-            none(
+            whole(
                 "rules for commands cover only plain commands; it is not a complete script: it ends where a command is missing",
             ),
         ),
         (
             "while true; do ls; done",
             "it cannot be told what it does: `while` is more than a plain command",
-            none(
+            whole(
                 "rules for commands cover only plain commands; it cannot be told what it does: `while` is more than a plain command",
             ),
         ),
         (
             "ls > x; rm -f a",
             "it may change things: it writes to `x`",
-            none("rules for its commands do not cover that it writes to `x`"),
+            whole("rules for its commands do not cover that it writes to `x`"),
         ),
         (
             "ls > x",
@@ -234,12 +239,12 @@ fn the_reason_names_the_cause_and_the_advice_what_would_help() {
         (
             "rm -f a; rm -f b; rm -f c; rm -f d; rm -f e; rm -f f",
             "it may change things: `rm` is not known to be read-only",
-            none("it would need more than 5 rules"),
+            whole("it would need more than 5 rules"),
         ),
         (
             "cd /elsewhere && cat x",
             "it reads outside the project's folders: `/elsewhere` lies outside the project's folders",
-            none(
+            whole(
                 "rules for its commands do not cover that `/elsewhere` lies outside the project's folders",
             ),
         ),

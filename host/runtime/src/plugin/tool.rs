@@ -75,7 +75,7 @@ impl Plugin {
                     true => failure,
                     false => explained(failure, &self.what_helps(loaded, &missed)),
                 })?;
-        if outcome.failed && !missed.is_empty() {
+        if !missed.is_empty() {
             let help = self.what_helps(loaded, &missed);
             outcome.content.push(Content::Text(help));
         }
