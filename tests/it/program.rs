@@ -224,7 +224,7 @@ impl Debug for Ran {
 
 // A test of the program has to start it.
 #[allow(clippy::disallowed_methods)]
-fn start(program: &Path) -> Command {
+pub fn start(program: &Path) -> Command {
     let mut command = Command::new(program);
     command.env_clear();
     command

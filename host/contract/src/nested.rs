@@ -18,7 +18,12 @@ use crate::tool::BoxFuture;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NestedAct {
     /// A script for the shell, run in this folder.
-    Script { text: String, folder: PathBuf },
+    Script {
+        text: String,
+        folder: PathBuf,
+        /// It goes on when the call is over.
+        background: bool,
+    },
 }
 
 /// What is to be decided, and for whom.

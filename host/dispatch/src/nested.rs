@@ -51,9 +51,16 @@ struct Open<'a> {
 
 impl Decider {
     async fn decide_act(&self, caller: &NestedRequest) -> Result<Permit, HostFailure> {
-        let NestedAct::Script { text, folder } = &caller.act;
+        let NestedAct::Script {
+            text,
+            folder,
+            background,
+        } = &caller.act;
         let policy = self.rulebook.current();
         let mut request = policy.script_request(caller.call_id.clone(), text, folder);
+        // Where and how it runs is part of what is decided about, shown and logged.
+        let input = json!({"command": text, "cwd": folder, "run_in_background": background});
+        request.input = input.to_string().into();
         request.hooks = self.hook_word(caller, &policy, &request, folder).await;
         let open = Open {
             caller,
@@ -213,7 +220,6 @@ impl Decider {
             request,
             policy,
         } = open;
-        let NestedAct::Script { text, .. } = &caller.act;
         let (rules, no_rule) = offered(policy, request);
         let winner = ruling.winner.as_ref();
         PermissionQuestion {
@@ -224,7 +230,7 @@ impl Decider {
             reason: question.reason().to_owned(),
             asked_by: winner.map(|winner| format!("{} ({})", winner.rule, winner.provenance)),
             granted: GrantSummary::of(question.permit(), self.shell.as_deref()),
-            view: View::Plain(text.clone()),
+            view: View::Rows(rows(&caller.act)),
             commands: request.study.shown_parts(),
             warnings: request.study.warnings(),
             scopes: match rules.is_empty() {
@@ -251,6 +257,24 @@ impl Decider {
         };
         self.note(open, decision);
     }
+}
+
+/// What is to run, for somebody who is asked.
+fn rows(act: &NestedAct) -> Vec<(String, String)> {
+    let NestedAct::Script {
+        text,
+        folder,
+        background,
+    } = act;
+    let mut rows = vec![
+        ("script".to_owned(), text.clone()),
+        ("in".to_owned(), folder.display().to_string()),
+    ];
+    if *background {
+        let how = "in the background, where it goes on when the call is over";
+        rows.push(("how".to_owned(), how.to_owned()));
+    }
+    rows
 }
 
 /// What the component is told: who ran what, and why it may not.

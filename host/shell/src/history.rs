@@ -73,6 +73,7 @@ const PATCHES: &[&str] = &[
     "--patch-with-raw",
     "--unified",
     "--cc",
+    "--dd",
     "-c",
     "--word-diff",
     "--color-words",

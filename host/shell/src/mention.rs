@@ -125,7 +125,7 @@ impl Listener {
     }
 
     fn node(&mut self, script: &str, node: Node<'_>, depth: usize) {
-        self.found.is_opaque |= nodes::may_run_unseen(script, node, self.has_moved);
+        self.found.is_opaque |= nodes::may_run_unseen(script, node);
         match node.kind() {
             "command" | "declaration_command" | "unset_command" => {
                 if depth == 0 {

@@ -6,6 +6,7 @@ use toolbay_tests::guests;
 
 use super::guest;
 use crate::program::Project;
+use crate::run::Talk;
 
 /// What came of each script; none if the call itself was refused.
 fn door(project: &Project, flags: &[&str], input: &Value) -> Option<Vec<Value>> {
@@ -155,4 +156,109 @@ fn a_script_writes_where_its_caller_may_and_nowhere_else() {
     assert_eq!(tries("src"), [true, true, false, false, false]);
     assert_eq!(tries("src/a.txt"), [true, false, false, false, false]);
     assert_eq!(tries("src/new"), [false, true, false, false, false]);
+}
+
+#[test]
+fn the_question_about_a_script_says_who_runs_it_where_and_how() {
+    let project = Project::new();
+    project.file("other/a.txt", "text");
+    let (_folder, file) = guest("door", guests::DOOR);
+    let flags = ["--plugin", &file, "--grant", "Door", "--allow", "Door"];
+    let mut talk = Talk::start(&project, &flags);
+    let other = project.root().join("other");
+    talk.use_tool(
+        "t1",
+        "Door",
+        json!({"scripts": ["touch made"], "cwd": other, "background": true}),
+    );
+    let asked = talk.until("permission_request");
+    assert_eq!(asked["caller"], "Door", "{asked}");
+    assert_eq!(asked["tool_name"], "Bash");
+    let wanted = json!({"command": "touch made", "cwd": other, "run_in_background": true});
+    assert_eq!(asked["input"], wanted);
+    // What is refused is refused for good, and the tool learns why.
+    talk.say(json!({
+        "type": "permission_response", "request_id": asked["request_id"], "behavior": "allow",
+        "rules": ["Bash"],
+    }));
+    let error = talk.until("error");
+    assert!(
+        error["message"].as_str().unwrap().contains("scope"),
+        "{error}"
+    );
+    talk.say(json!({
+        "type": "permission_response", "request_id": asked["request_id"], "behavior": "deny",
+        "message": "not there",
+    }));
+    let results = talk.end_turn();
+    assert!(
+        results[0].to_string().contains("not there"),
+        "{}",
+        results[0]
+    );
+    assert!(!other.join("made").exists());
+}
+
+#[test]
+fn links_that_lead_out_are_not_read_unasked() {
+    let project = Project::new();
+    let outside = tempfile::tempdir().unwrap();
+    let private = outside.path().join("private.txt");
+    std::fs::write(&private, "PRIVATE").unwrap();
+    std::os::unix::fs::symlink(&private, project.root().join("notes.txt")).unwrap();
+    std::os::unix::fs::symlink(outside.path(), project.root().join("dir")).unwrap();
+    for script in [
+        "cat notes.txt",
+        "cat dir/private.txt",
+        "cat < notes.txt",
+        "cat *.txt",
+        "rg -L . dir",
+        "find . -name notes.txt -exec cat {} \\;",
+        "for f in *.txt; do cat $f; done",
+    ] {
+        let input = json!({"command": script}).to_string();
+        let ran = project.run(&["call", "Bash", &input]);
+        assert_eq!(ran.code, Some(1), "{script}: {}", ran.out);
+        assert!(!ran.out.contains("PRIVATE"), "{script}");
+    }
+}
+
+#[test]
+fn a_closed_file_is_not_shown_out_of_the_repository() {
+    let project = Project::new();
+    project.file(".env", "SECRET");
+    // The repository is made by commands outside of any session.
+    for args in [
+        &["init", "-q", "."][..],
+        &["add", "-f", ".env"],
+        &[
+            "-c",
+            "user.name=a",
+            "-c",
+            "user.email=a@b",
+            "commit",
+            "-qm",
+            "x",
+        ],
+    ] {
+        let mut git = crate::program::start("git".as_ref());
+        assert!(
+            git.current_dir(project.root())
+                .args(args)
+                .status()
+                .unwrap()
+                .success()
+        );
+    }
+    for script in [
+        "git show HEAD:.env",
+        "git log -p",
+        "git log --dd",
+        "git diff HEAD~0 -- .env",
+    ] {
+        let input = json!({"command": script}).to_string();
+        let ran = project.run(&["call", "--deny", "Read(.env)", "Bash", &input]);
+        assert!(!ran.out.contains("SECRET"), "{script}: {}", ran.out);
+        assert_eq!(ran.code, Some(1), "{script}");
+    }
 }

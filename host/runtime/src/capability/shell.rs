@@ -31,7 +31,7 @@ type Undecided = (Arc<dyn NestedDecisions>, NestedRequest);
 impl State {
     /// Checks the command again, whatever the plugin said before, and finds who
     /// runs commands here.
-    fn prepare(&self, command: Command) -> Result<Prepared, HostFailure> {
+    fn prepare(&self, command: Command, background: bool) -> Result<Prepared, HostFailure> {
         let environment = self.acting("shell.run")?;
         let read_only = self.grade == Grade::ActReadOnly;
         if read_only && !changes_nothing(&command.script) {
@@ -59,7 +59,12 @@ impl State {
         let folder = command
             .cwd
             .map_or_else(|| here.clone(), |cwd| here.join(cwd));
-        let open = self.undecided(environment, &command.script, &folder, sandboxed)?;
+        let open = self.undecided(
+            environment,
+            &command.script,
+            &folder,
+            (sandboxed, background),
+        )?;
         let run = CommandRun {
             access: self.grant.access.clone(),
             script: command.script,
@@ -82,7 +87,7 @@ impl State {
         environment: &CallEnvironment,
         script: &str,
         folder: &Path,
-        sandboxed: bool,
+        (sandboxed, background): (bool, bool),
     ) -> Result<Option<Undecided>, HostFailure> {
         let was_decided = self.grant.scripts.iter().any(|known| known == script);
         if was_decided && folder == environment.working_directory {
@@ -103,6 +108,7 @@ impl State {
             act: NestedAct::Script {
                 text: script.to_owned(),
                 folder: folder.to_owned(),
+                background,
             },
             kill: self.kill.clone(),
         };
@@ -113,12 +119,13 @@ impl State {
     async fn shell(
         &mut self,
         command: Command,
+        background: bool,
     ) -> Result<(Arc<dyn Shell>, CommandRun), HostFailure> {
         let Prepared {
             shell,
             mut run,
             open,
-        } = self.prepare(command)?;
+        } = self.prepare(command, background)?;
         let Some((decider, request)) = open else {
             return Ok((shell, run));
         };
@@ -237,7 +244,7 @@ impl Host for State {
     }
 
     async fn run(&mut self, command: Command) -> wasmtime::Result<Result<Exit, HostError>> {
-        let (shell, run) = match self.shell(command).await {
+        let (shell, run) = match self.shell(command, false).await {
             Ok(found) => found,
             Err(failure) => return Ok(Err(failure.into())),
         };
@@ -247,7 +254,7 @@ impl Host for State {
     }
 
     async fn run_or_move(&mut self, command: Command) -> wasmtime::Result<Result<Ran, HostError>> {
-        let (shell, run) = match self.shell(command).await {
+        let (shell, run) = match self.shell(command, false).await {
             Ok(found) => found,
             Err(failure) => return Ok(Err(failure.into())),
         };
@@ -273,7 +280,7 @@ impl Host for State {
         &mut self,
         command: Command,
     ) -> wasmtime::Result<Result<String, HostError>> {
-        let (shell, run) = match self.shell(command).await {
+        let (shell, run) = match self.shell(command, true).await {
             Ok(found) => found,
             Err(failure) => return Ok(Err(failure.into())),
         };

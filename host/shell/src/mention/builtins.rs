@@ -129,13 +129,28 @@ fn sets(rest: &[Heard]) -> bool {
         if !letters.chars().all(|letter| "euxvfChEBo".contains(letter)) {
             return false;
         }
-        if letters.contains('o')
-            && words
-                .next()
-                .is_some_and(|option| option.text == "allexport")
-        {
+        let is_safe = |option: &Heard| option.is_sure && SAFE_OPTIONS.contains(&&*option.text);
+        if letters.contains('o') && !words.next().is_none_or(is_safe) {
             return false;
         }
     }
     true
 }
+
+/// Options of the shell that change nothing about what its words mean: `keyword` would make
+/// variables of operands, `allexport` would show all of them to programs.
+const SAFE_OPTIONS: &[&str] = &[
+    "errexit",
+    "errtrace",
+    "nounset",
+    "pipefail",
+    "xtrace",
+    "verbose",
+    "noglob",
+    "noclobber",
+    "noexec",
+    "hashall",
+    "braceexpand",
+    "emacs",
+    "vi",
+];

@@ -8,7 +8,7 @@ use super::plain::may_decide;
 use super::variables::{Seen, decides_what_runs, is_harmless, is_identifier};
 
 /// Whether a node may run something that is not a command of the tree.
-pub(super) fn may_run_unseen(script: &str, node: Node<'_>, has_moved: bool) -> bool {
+pub(super) fn may_run_unseen(script: &str, node: Node<'_>) -> bool {
     let text = script.get(node.byte_range()).unwrap_or_default();
     match node.kind() {
         // What its name means from here on is another matter than what programs are known for.
@@ -28,8 +28,14 @@ pub(super) fn may_run_unseen(script: &str, node: Node<'_>, has_moved: bool) -> b
             let is_element = node
                 .child_by_field_name("name")
                 .is_some_and(|name| name.kind() == "subscript");
-            !is_element && !is_harmless(&heard::word(script, node), seen)
+            match is_element {
+                // The first element of a variable is the variable.
+                true => text.split('[').next().is_none_or(decides_what_runs),
+                false => !is_harmless(&heard::word(script, node), seen),
+            }
         }
+        // `a=([index]=value)` computes the index, which has no node of its own.
+        "array" => text.contains('['),
         "for_statement" => node
             .child_by_field_name("variable")
             .and_then(|name| script.get(name.byte_range()))
@@ -37,7 +43,7 @@ pub(super) fn may_run_unseen(script: &str, node: Node<'_>, has_moved: bool) -> b
         "file_redirect" => node
             .child_by_field_name("destination")
             .map(|target| heard::word(script, target))
-            .is_some_and(|target| !text.starts_with('<') && may_decide(&target, has_moved)),
+            .is_some_and(|target| !text.starts_with('<') && may_decide(&target)),
         "command_substitution" => text.starts_with('`') && text.contains("\\`"),
         "heredoc_content" | "heredoc_body" if node.child_count() == 0 => {
             !is_quoted_document(script, node) && has_live_form(text)

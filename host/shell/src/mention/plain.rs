@@ -27,17 +27,24 @@ impl Listener {
         let Some(base) = program_name(name) else {
             return false;
         };
+        let changes_folder = |word: &Heard| {
+            let text = word.text.as_str();
+            text.starts_with("-C") || text.starts_with("--chdir") || !word.is_sure
+        };
+        // What it starts there is judged before this is known.
+        if base == "env" && rest.iter().any(changes_folder) {
+            return false;
+        }
         let moves = matches!(base, "cd" | "pushd");
         if moves && rest.iter().any(|word| decides_what_runs(&word.text)) {
             return false;
         }
         self.has_moved |= moves;
-        let has_moved = self.has_moved;
-        let decides = |word: &Heard| may_decide(word, has_moved);
-        if PLACES_FILES.contains(&base) && rest.iter().any(decides) {
+        if PLACES_FILES.contains(&base) && rest.iter().any(may_decide) {
             return false;
         }
-        if base == "sed" && rest.iter().any(|word| is_obeyed(&word.text)) {
+        // Elsewhere may be a repository whose settings run programs.
+        if base == "git" && self.has_moved {
             return false;
         }
         if PLAIN.contains(&base) {
@@ -130,13 +137,18 @@ fn is_plain_shell(rest: &[Heard]) -> bool {
 
 /// Whether one of the words is such a flag, or may turn out to be one.
 fn may_have_flag(program: &str, flags: &[&str], rest: &[Heard]) -> bool {
-    let mut words = rest.iter().take_while(|word| word.text != "--");
+    // Not only up to `--`, which may be the value of a flag.
+    let mut words = rest.iter();
+    // An archive on another machine is reached by a program.
+    let is_remote = program == "tar" && rest.iter().any(|word| word.text.contains(':'));
     // The first word of `tar` is a cluster without a dash.
     let old_style = program == "tar"
         && rest
             .first()
             .is_some_and(|word| word.text.contains(['I', 'F']));
-    old_style || words.any(|word| may_be_flag(word) || flags.iter().any(|flag| is_flag(word, flag)))
+    old_style
+        || is_remote
+        || words.any(|word| may_be_flag(word) || flags.iter().any(|flag| is_flag(word, flag)))
 }
 
 fn is_flag(word: &Heard, flag: &str) -> bool {
@@ -160,14 +172,8 @@ pub(super) fn may_be_flag(word: &Heard) -> bool {
 
 /// Whether to write to it may change what runs from then on: a folder of programs, or a file that
 /// shells and programs obey.
-pub(super) fn may_decide(word: &Heard, has_moved: bool) -> bool {
-    let text = word.text.as_str();
-    let is_far = has_moved
-        || word.tilde
-        || word.begins_unsure
-        || text.starts_with(['/', '-'])
-        || text.contains('=');
-    is_far && decides_what_runs(text) || is_obeyed(text)
+pub(super) fn may_decide(word: &Heard) -> bool {
+    decides_what_runs(&word.text)
 }
 
 fn parts(text: &str) -> impl Iterator<Item = &str> {

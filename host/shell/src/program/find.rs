@@ -106,6 +106,8 @@ pub(super) fn judge(arguments: &[Word]) -> Result<Use, Finding> {
     let follows = arguments
         .iter()
         .any(|word| matches!(word.text.as_str(), "-L" | "-follow"));
+    // What `-exec` starts follows the links that are found.
+    let follows = follows || starts_on_links(arguments);
     Ok(Use {
         reads: find.reads,
         follows,
@@ -176,6 +178,18 @@ impl<'a> Find<'a> {
         self.rest = rest;
         Ok(first)
     }
+}
+
+/// Whether `-exec` may be given links: unless `-type f` stands before it, and nothing that could
+/// make it not hold.
+fn starts_on_links(arguments: &[Word]) -> bool {
+    let texts: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
+    let Some(exec) = texts.iter().position(|text| *text == "-exec") else {
+        return false;
+    };
+    let only_files = texts[..exec].windows(2).any(|pair| pair == ["-type", "f"]);
+    let is_loose = |text: &&str| matches!(*text, "-o" | "-or" | "," | "!" | "-not" | "(" | ")");
+    !only_files || texts.iter().any(|text| is_loose(text))
 }
 
 /// `-newerXY`: `Y` is `t` for a point in time, else it is about a file.

@@ -237,6 +237,11 @@ fn answer(given: Permission, offered: &[String]) -> Result<Answer, String> {
                 reason: given.message.unwrap_or_else(|| "the user said no".into()),
             });
         }
+        (Behavior::Allow, None) if given.rules.is_some() => {
+            return Err(
+                "`rules` are kept in a scope: name one in `scope`, or leave them out".into(),
+            );
+        }
         (Behavior::Allow, None) => return Ok(Answer::Yes),
         (Behavior::Allow, Some(scope)) => scope,
     };
