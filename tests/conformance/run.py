@@ -128,6 +128,9 @@ class Server:
         behind = {"command": "/usr/bin/python3", "args": ["behind.py"], "sampling": True}
         given = json.dumps({"mcpServers": {"behind": behind}})
         self.command = [str(program), "mcp", "serve", "--plugin", str(plugins)]
+        # Some ask questions, which a component does only if somebody granted it.
+        for example in sorted((HERE / "examples").glob("*.rs")):
+            self.command += ["--grant", f"{example.stem}=ask-user"]
         self.command += ["--mcp-config", given, "--plain-names", "--allow", "mcp__behind"]
         self.child = subprocess.Popen(
             [*self.command, "--http", "127.0.0.1:0", *more],

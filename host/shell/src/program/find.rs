@@ -189,7 +189,7 @@ fn starts_on_links(arguments: &[Word]) -> bool {
     };
     let only_files = texts[..exec].windows(2).any(|pair| pair == ["-type", "f"]);
     let is_loose = |text: &&str| matches!(*text, "-o" | "-or" | "," | "!" | "-not" | "(" | ")");
-    !only_files || texts.iter().any(|text| is_loose(text))
+    !only_files || texts.iter().any(is_loose)
 }
 
 /// `-newerXY`: `Y` is `t` for a point in time, else it is about a file.
