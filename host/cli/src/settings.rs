@@ -104,7 +104,7 @@ pub struct Settings {
     home: Option<PathBuf>,
 }
 
-/// What somebody grants to a component.
+/// A grant of capabilities to a component.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grant {
     pub to: Grantee,

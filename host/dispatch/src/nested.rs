@@ -259,7 +259,7 @@ impl Decider {
     }
 }
 
-/// What is to run, for somebody who is asked.
+/// What is to run, for the approval card.
 fn rows(act: &NestedAct) -> Vec<(String, String)> {
     let NestedAct::Script {
         text,

@@ -50,7 +50,7 @@ impl Capability {
         Self::ALL.into_iter().find(|one| one.word() == word)
     }
 
-    /// What a component with it can do, for somebody who is asked to grant it. Each call is still
+    /// What a component with it can do, for the user who is asked to grant it. Each call is still
     /// decided by itself.
     pub fn meaning(self) -> &'static str {
         match self {

@@ -1,7 +1,7 @@
 //! A plugin's manifest: who made it and what it requests.
 //!
 //! A request is not a grant. It tells users, before anything runs, what the plugin needs and why;
-//! what it does not request it does not get, and what it requests somebody has to grant.
+//! what it does not request it does not get, and what it requests a user has to grant.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;

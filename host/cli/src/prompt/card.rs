@@ -1,8 +1,8 @@
 //! What the user is shown who is asked. Only computes.
 //!
-//! Nearly every text here comes from a tool or a model that may want to be taken for somebody
-//! else: each is made visible first, and a text of several lines stands behind a bar. Whatever
-//! is left out is said, and the card says that it is not whole, so that no yes counts yet.
+//! Nearly every text here comes from a tool or a model that may imitate the host: each is made
+//! visible first, and a text of several lines is indented behind a bar. Whatever is cut is counted,
+//! and a card that is cut says so, so that no yes counts yet.
 
 use toolbay_contract::{View, visible, visible_line};
 use toolbay_dispatch::PermissionQuestion;

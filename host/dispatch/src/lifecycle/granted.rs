@@ -1,4 +1,5 @@
-//! What a component requests and nobody has granted yet: asked about before its first call.
+//! Capabilities that a component requests and has not been granted: the user is asked before its
+//! first call.
 
 use toolbay_contract::{CapabilityRequest, Failure, View};
 

@@ -6,7 +6,7 @@ use std::thread;
 
 use serde_json::Value;
 
-use crate::world::{ALONE, KINDS, User, World, is_root};
+use crate::world::{ALONE, KINDS, User, World, is_root, left_out};
 
 const FILES: [(&str, &str); 2] = [
     ("shared", include_str!("../cases/shared.jsonl")),
@@ -76,7 +76,7 @@ fn run(below: &Path, kind: &str, user: User) -> Vec<String> {
     let trial = world.caged(kind, "workspace", &[], "true");
     if trial.status.code() == Some(NO_CAGE) {
         let why = String::from_utf8_lossy(&trial.stderr);
-        println!("LEFT OUT: {kind} as {}: {}", user.name(), why.trim());
+        left_out(kind, user, why.trim());
         return Vec::new();
     }
     let mut missed = Vec::new();

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Stdio;
 
-use crate::world::{ALONE, KINDS, User, World};
+use crate::world::{ALONE, KINDS, User, World, left_out};
 
 /// Tries all that changes a file without making a name: mounts cover what was there at first.
 const CHANGES: &str = r#"
@@ -63,7 +63,7 @@ fn a_protected_file_that_is_replaced_while_a_command_runs_stays_protected() {
             let output = running.wait_with_output().unwrap();
             if output.status.code() == Some(99) {
                 let why = String::from_utf8_lossy(&output.stderr);
-                println!("LEFT OUT: {kind} as {}: {}", user.name(), why.trim());
+                left_out(kind, user, why.trim());
                 continue;
             }
             let said = String::from_utf8_lossy(&output.stdout);
@@ -92,7 +92,8 @@ fn settings_of_ci_are_open_to_git_alone() {
             fs::create_dir(world.path("project/.github")).unwrap();
             let output = world.caged(kind, profile, &[], script);
             if output.status.code() == Some(99) {
-                println!("LEFT OUT: {kind}");
+                let why = String::from_utf8_lossy(&output.stderr);
+                left_out(kind, User::This, why.trim());
                 continue;
             }
             assert_eq!(

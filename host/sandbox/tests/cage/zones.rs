@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use toolbay_sandbox::cage::CageZone;
 
 use crate::endings::times;
-use crate::world::{ALONE, KINDS, User, World, is_root, names};
+use crate::world::{ALONE, KINDS, User, World, is_root, left_out, names};
 
 const GREEDY: &str = include_str!("greedy.py");
 
@@ -325,7 +325,7 @@ fn a_greedy_command_changes_its_zones_and_nothing_else() {
             let mut count = 0;
             for seed in 0..many {
                 let Some(found) = run(&world, kind, seed) else {
-                    println!("LEFT OUT: {kind} as {}", user.name());
+                    left_out(kind, user, "no such cage can be built here");
                     break;
                 };
                 count += 1;
