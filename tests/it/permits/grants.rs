@@ -1,7 +1,7 @@
 //! Capabilities that a component imports, requests, and was granted or not.
 
 use serde_json::json;
-use toolbay_contract::{CapabilityRequest, GrantTable, Tool};
+use toolbay_contract::{AuditEvent, Behavior, CapabilityRequest, GrantTable, Tool};
 use toolbay_policy::{Capability, Reach};
 use toolbay_tests::bay::TestBay;
 use toolbay_tests::guests;
@@ -161,4 +161,9 @@ async fn a_request_is_asked_about_before_the_first_call() {
     let result = running.call("Door", script).await;
     assert!(result.text().contains("hi"), "{}", result.text());
     assert_eq!(tool.ungranted().await.unwrap(), []);
+    let is_grant = |event: &AuditEvent| {
+        matches!(event, AuditEvent::Decided(decided)
+            if decided.ruling == Behavior::Allow && decided.reason.contains("requests `shell`"))
+    };
+    assert!(running.events.take().iter().any(is_grant));
 }

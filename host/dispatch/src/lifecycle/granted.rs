@@ -1,7 +1,7 @@
 //! Capabilities that a component requests and has not been granted: the user is asked before its
 //! first call.
 
-use toolbay_contract::{CapabilityRequest, Failure, View};
+use toolbay_contract::{AuditEvent, Behavior, CapabilityRequest, Decided, Failure, View};
 
 use super::pre_hooks::Hooked;
 use crate::approve::{Answer, GrantSummary, PermissionQuestion};
@@ -46,14 +46,37 @@ impl Hooked {
         }
         match dispatch.approver().ask(question).await {
             Answer::Yes => {
+                self.note_grant(dispatch, Behavior::Allow, &missing);
                 self.tool.grant_requests();
                 Ok(())
             }
             // No rule was offered, so that none can be kept.
             Answer::Always { .. } | Answer::No { .. } => {
+                self.note_grant(dispatch, Behavior::Deny, &missing);
                 Err(Failure::Denied(refused(tool, self.tool.digest(), &missing)))
             }
         }
+    }
+}
+
+impl Hooked {
+    fn note_grant(&self, dispatch: &Dispatch, ruling: Behavior, missing: &[CapabilityRequest]) {
+        let words = words(missing).join("`, `");
+        let decided = Decided {
+            tool: self.tool.info().name.clone(),
+            call_id: self.ticket.id.clone(),
+            plugin: self.tool.digest().map(str::to_owned),
+            ruling,
+            by: dispatch.approver().who().to_owned(),
+            reason: format!("the component requests `{words}` as long as the session"),
+            rule: None,
+            source: None,
+            subjects: Vec::new(),
+            caller: None,
+            input: self.checked.text.to_string(),
+        };
+        let audit = &self.ticket.environment.audit;
+        audit.note(AuditEvent::Decided(decided));
     }
 }
 
