@@ -147,6 +147,29 @@ mod tests {
     }
 
     #[test]
+    fn each_capability_is_explained_in_words_of_its_own() {
+        let mut all: Vec<&str> = Capability::ALL.map(Capability::meaning).to_vec();
+        assert!(all.iter().all(|words| words.contains(' ')), "{all:?}");
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), Capability::ALL.len());
+    }
+
+    #[test]
+    fn only_what_changes_nothing_outside_a_component_is_harmless() {
+        use Capability::{Agents, AskUser, Files, Network, Search, Session, Shell, Tasks};
+        assert!(Reach::default().is_harmless());
+        assert!(!Reach::ALL.is_harmless());
+        for one in Capability::ALL {
+            let wanted = match one {
+                Search | AskUser | Session => true,
+                Files | Network | Shell | Tasks | Agents => false,
+            };
+            assert_eq!(Reach::default().with(one).is_harmless(), wanted, "{one}");
+        }
+    }
+
+    #[test]
     fn sets_meet_and_join() {
         let one = Reach::default()
             .with(Capability::Files)

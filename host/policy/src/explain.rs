@@ -254,21 +254,17 @@ fn firm(judged: &Judged) -> Option<String> {
     let why = match before.stage {
         Stage::Hook if is_ask => "a hook wants it decided each time".to_owned(),
         Stage::Tool if is_ask => "the tool wants it decided each time".to_owned(),
-        Stage::Limits if is_ask => before.reason.clone(),
+        // They never allow.
+        Stage::Limits => before.reason.clone(),
         Stage::Rules if matches!(before.rule, Some((Behavior::Ask, _))) => {
             format!("{}, and it comes before every allow rule", before.reason)
         }
-        Stage::Hook | Stage::Tool | Stage::Limits | Stage::Rules | Stage::Otherwise
+        Stage::Hook | Stage::Tool | Stage::Rules | Stage::Otherwise
             if before.behavior == Some(Behavior::Deny) =>
         {
             before.reason.clone()
         }
-        Stage::Hook
-        | Stage::Tool
-        | Stage::Limits
-        | Stage::Rules
-        | Stage::Otherwise
-        | Stage::Mode => return None,
+        Stage::Hook | Stage::Tool | Stage::Rules | Stage::Otherwise | Stage::Mode => return None,
     };
     Some(why)
 }

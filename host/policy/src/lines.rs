@@ -100,7 +100,8 @@ impl<'a> Scanner<'a> {
     fn skip(&mut self, bytes: usize) {
         let (skipped, rest) = self.rest.split_at(bytes);
         let lines = skipped.bytes().filter(|byte| *byte == b'\n').count();
-        self.line += u32::try_from(lines).unwrap_or(u32::MAX - self.line);
+        let lines = u32::try_from(lines).unwrap_or(u32::MAX);
+        self.line = self.line.saturating_add(lines);
         self.rest = rest;
     }
 }
@@ -150,5 +151,9 @@ mod tests {
             lines_of(text, &["a"]);
         }
         assert_eq!(lines_of("{\"a\": [\"x\"], \"a\":\n[\"y\"]}", &["a"]), [2]);
+        assert_eq!(
+            lines_of("{\"n\": 1, \"t\": true,\n\"a\": [\"x\"]}", &["a"]),
+            [2]
+        );
     }
 }

@@ -377,3 +377,18 @@ fn speaking_to_a_host_needs_a_word_even_if_it_only_reads() {
         assert_eq!(word(&policy, request.clone()), wanted, "{allow:?}");
     }
 }
+
+#[test]
+fn a_stage_has_one_name_in_words_and_in_json() {
+    for stage in [
+        Stage::Hook,
+        Stage::Tool,
+        Stage::Limits,
+        Stage::Rules,
+        Stage::Otherwise,
+        Stage::Mode,
+    ] {
+        let json = serde_json::to_value(stage).unwrap();
+        assert_eq!(json, stage.word());
+    }
+}

@@ -132,3 +132,44 @@ fn a_line_that_is_none_says_why() {
         assert!(error.contains(part), "{line}: {error}");
     }
 }
+
+#[test]
+fn a_call_is_guessed_as_strictly_as_its_fields_demand() {
+    let files = Reach {
+        files: true,
+        search: true,
+        ..Reach::default()
+    };
+    let checker = checker();
+    let policy = Policy::new(Rules::default(), vec!["/p".into()], &Closed::default());
+    for (input, read_only, reach) in [
+        (serde_json::json!({"command": "ls"}), true, Reach::ALL),
+        (serde_json::json!({"command": "rm x"}), false, Reach::ALL),
+        (
+            serde_json::json!({"command": ["ls", "rm x"]}),
+            false,
+            Reach::ALL,
+        ),
+        (
+            serde_json::json!({"command": ["rm x", "ls"]}),
+            false,
+            Reach::ALL,
+        ),
+        (
+            serde_json::json!({"command": ["ls", "pwd"]}),
+            true,
+            Reach::ALL,
+        ),
+        (
+            serde_json::json!({"path": "a", "command": "ls"}),
+            true,
+            Reach::ALL,
+        ),
+        (serde_json::json!({"path": "a"}), false, files),
+        (serde_json::json!({"other": "a"}), false, Reach::ALL),
+    ] {
+        let request = checker.request(&policy, "X", &input);
+        assert_eq!(request.claims.read_only, read_only, "{input}");
+        assert_eq!(request.reach, reach, "{input}");
+    }
+}

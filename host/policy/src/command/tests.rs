@@ -108,3 +108,16 @@ fn programs_that_run_anything_make_wide_rules() {
         );
     }
 }
+
+#[test]
+fn names_with_wildcards_are_patterns() {
+    for (name, wanted) in [
+        ("ls", false),
+        ("{ls,rm}", false),
+        ("l*", true),
+        ("l?", true),
+        ("[l]s", true),
+    ] {
+        assert_eq!(is_pattern(name), wanted, "{name}");
+    }
+}

@@ -392,3 +392,52 @@ fn a_permit_carries_the_scripts_that_were_decided_about() {
     };
     assert_eq!(permit.scripts(), ["make"]);
 }
+
+#[test]
+fn other_rules_change_nothing_else() {
+    let real = |path: &std::path::Path| match path.ends_with("link") {
+        true => "/etc/passwd".into(),
+        false => path.to_owned(),
+    };
+    let mut exits = crate::outside::Exits::default();
+    exits.exclude("docker:*").unwrap();
+    let before = policy(&[], &[], &[])
+        .with_home("/home/me")
+        .with_links(toolbay_shell::LinkResolver::new(real))
+        .with_exits(exits)
+        .with_mode(crate::Mode::AcceptEdits);
+    let after = before.with_rules(Rules::default());
+    let asks = |policy: &Policy, script: &str| {
+        let mut request = request(true, &[]);
+        request.subjects = vec![Subject::Command(script.into())];
+        let (decision, ruling) = policy.decide_and_say(request);
+        (word(&decision), ruling.reason)
+    };
+    for policy in [&before, &after] {
+        assert_eq!(policy.home(), Some(std::path::Path::new("/home/me")));
+        assert_eq!(policy.mode(), crate::Mode::AcceptEdits);
+        assert_eq!(asks(policy, "cat plain").0, "allow");
+        assert_eq!(asks(policy, "cat link").0, "ask");
+        let (decision, reason) = asks(policy, "docker ps");
+        assert_eq!(decision, "ask");
+        assert!(reason.contains("WITHOUT A CAGE"), "{reason}");
+    }
+}
+
+#[test]
+fn allow_rules_that_do_not_count_are_listed() {
+    let anchors = Anchors {
+        home: None,
+        cwd: "/p".into(),
+        settings: "/p".into(),
+    };
+    let of_a_project = crate::Provenance::of(crate::Source::Project);
+    let rule = Rule::parse("T", &anchors).unwrap().from(of_a_project);
+    let rules = Rules {
+        allow: vec![rule],
+        ..Rules::default()
+    };
+    let policy = Policy::new(rules, vec!["/p".into()], &Closed::default());
+    assert_eq!(policy.ignored().len(), 1);
+    assert!(policy.rules().allow.is_empty());
+}

@@ -4,6 +4,8 @@ use super::*;
 use crate::claims::{Claims, HookWord, Opinion, Reach};
 use crate::{Anchors, Closed, Mode, Rules, Source, Study};
 
+mod advice;
+
 fn policy(deny: &[&str], ask: &[&str], allow: &[&str]) -> Policy {
     let anchors = Anchors {
         home: None,

@@ -23,6 +23,11 @@ fn a_host_is_certain_only_where_all_readers_agree() {
         ("http://2130706433/", None),
         ("http://0x7f.1/", None),
         ("https:///x", None),
+        ("https://example.com/a b", None),
+        ("https://example.com/\u{e4}", None),
+        ("https://example.com:x/", None),
+        ("http://[]/", None),
+        ("http://[::g]/", None),
         ("", None),
     ] {
         assert_eq!(plain_host(url).as_deref(), wanted, "{url}");
@@ -47,6 +52,8 @@ fn a_rule_that_forbids_hears_every_spelling() {
         ("https://example.com/", false),
         ("https://example.com/?x=evil.example", false),
         ("example.com/x", false),
+        ("example.com:80/x", false),
+        ("evil.example:80/x", true),
         ("https://notevil.example/", false),
     ] {
         assert_eq!(pattern.may_cover_url(url), wanted, "{url}");
@@ -60,6 +67,7 @@ fn patterns_are_hosts_and_nothing_else() {
         ("*.example.com", "a.b.example.com", true),
         ("*.example.com", "example.com", false),
         ("*.example.com", "badexample.com", false),
+        ("*.example.com", ".example.com", false),
         ("Example.COM", "example.com", true),
         ("*", "anything.example", true),
     ] {

@@ -160,3 +160,31 @@ fn rules_that_nothing_can_match_are_found() {
         assert_eq!(found, never, "{rule}");
     }
 }
+
+#[test]
+fn what_makes_a_rule_too_wide_is_said() {
+    let anchors = Anchors {
+        home: None,
+        cwd: "/p".into(),
+        settings: "/p".into(),
+    };
+    let (command, path) = (Some(SubjectKind::Command), Some(SubjectKind::Path));
+    for (text, kind, part) in [
+        ("*", None, "tools that nobody knows yet"),
+        ("B", command, "every command"),
+        ("B(*)", command, "every command"),
+        (
+            "B(bash:*)",
+            command,
+            "every command: it names a program that runs others",
+        ),
+        ("T(//**)", path, "every file of the machine"),
+        ("W(*)", Some(SubjectKind::Url), "every host"),
+        ("W(domain:*)", Some(SubjectKind::Url), "every host"),
+        ("X(*)", None, "every call of the tool"),
+    ] {
+        let rule = Rule::parse(text, &anchors).unwrap();
+        let wanted = format!("allows {part}");
+        assert_eq!(too_wide(&rule, kind), Some(wanted.as_str()), "{text}");
+    }
+}

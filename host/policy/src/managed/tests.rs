@@ -64,6 +64,12 @@ fn servers_are_denied_before_they_are_allowed() {
         assert_eq!(managed.permits_tool(tool).is_ok(), wanted, "{tool}");
     }
     assert!(Managed::default().permits_tool("mcp__x__y").is_ok());
+    // A part of a server's name is another server.
+    let part = parse(r#"{"deniedMcpServers": ["gi", "git_"]}"#);
+    assert!(part.permits_tool("mcp__git__t").is_ok());
+    // No server has an empty name.
+    let nameless = parse(r#"{"allowedMcpServers": ["__t"]}"#);
+    assert!(nameless.permits_tool("mcp____t").is_ok());
 }
 
 #[test]
@@ -98,6 +104,7 @@ fn a_line_of_hosts_needs_all_that_it_means() {
         ("other.example@10.0.0.0/8", false),
         ("other.example@a.example", false),
         ("[::1]:80", false),
+        ("a.example:https", false),
         ("", false),
     ] {
         assert_eq!(managed.permits_host_line(line).is_ok(), wanted, "{line}");

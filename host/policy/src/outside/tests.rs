@@ -300,3 +300,37 @@ fn a_pattern_that_lets_anything_out_is_refused() {
         assert!(Exits::default().exclude(text).is_ok(), "{text:?}");
     }
 }
+
+#[test]
+fn a_refusal_names_who_forbids_to_leave_the_cage() {
+    let forced = Managed {
+        forced_sandbox: true,
+        ..Managed::default()
+    };
+    for (managed, on_request, part) in [
+        (forced, true, "the managed policy"),
+        (Managed::default(), false, "allowUnsandboxed"),
+    ] {
+        let policy = policy(&[], exits(on_request, &[]), managed);
+        let Decision::Deny { reason } = policy.decide(request("ls", CageWish::Outside)) else {
+            panic!("not denied")
+        };
+        assert!(reason.contains(part), "{reason}");
+    }
+}
+
+#[test]
+fn who_is_asked_is_warned_of_what_leaves_the_cage() {
+    let policy = policy(&[], exits(true, &["docker:*"]), Managed::default());
+    for (script, cage, is_warned) in [
+        ("ls", CageWish::Inside, false),
+        ("ls", CageWish::Outside, true),
+        ("docker ps", CageWish::Inside, true),
+        ("docker ps; npm i", CageWish::Inside, false),
+    ] {
+        let request = policy.studied(request(script, cage));
+        let warning = policy.cage_warning(&request);
+        let found = warning.map(|text| text.contains("WITHOUT A CAGE"));
+        assert_eq!(found, is_warned.then_some(true), "{script} {cage:?}");
+    }
+}

@@ -131,3 +131,20 @@ fn whole_folders_are_known() {
         );
     }
 }
+
+#[test]
+fn a_pattern_waits_only_under_what_its_paths_must_have() {
+    let base = |path: &str| Key::Base(path.into());
+    let name = |name: &str| Key::Name(name.into());
+    let ending = |ending: &str| Key::Ending(ending.into());
+    for (pattern, wanted) in [
+        ("./src/a.rs", vec![base("/srv/app/src/a.rs")]),
+        ("./src/*.rs", vec![base("/srv/app/src"), ending("rs")]),
+        ("d/**/e/x*", vec![base("/srv/app/d"), name("e")]),
+        ("d/*/e.txt", vec![base("/srv/app/d"), name("e.txt")]),
+        ("*.tar.g?", vec![base("/")]),
+        ("x[ab].c", vec![base("/")]),
+    ] {
+        assert_eq!(parse(pattern).keys(), wanted, "{pattern}");
+    }
+}
