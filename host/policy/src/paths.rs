@@ -283,6 +283,33 @@ mod tests {
     }
 
     #[test]
+    fn only_rules_that_close_nothing_spare_the_check() {
+        let closed = |change: fn(&mut Closed)| {
+            let mut closed = Closed::default();
+            change(&mut closed);
+            rules(&[]).and_closed(&closed)
+        };
+        for (rules, all_is_read, is_empty) in [
+            (rules(&[]), true, true),
+            (rules(&["Other(./a)"]), true, true),
+            (rules(&["Edit(./a)"]), true, false),
+            (rules(&["Read(./a)"]), false, false),
+            (closed(|own| own.readable.push("/r".into())), true, true),
+            (closed(|own| own.unreadable.push("/u".into())), false, false),
+            (closed(|own| own.unwritable.push("/w".into())), true, false),
+            (
+                closed(|own| own.unwritable_names.push("n".into())),
+                true,
+                false,
+            ),
+            (closed(|own| own.only = Some(Vec::new())), false, false),
+        ] {
+            assert_eq!(rules.lets_all_be_read(), all_is_read, "{rules:?}");
+            assert_eq!(rules.is_empty(), is_empty, "{rules:?}");
+        }
+    }
+
+    #[test]
     fn a_session_that_is_about_some_folders_sees_no_others() {
         let closed = Closed {
             only: Some(vec!["/p/a".into()]),

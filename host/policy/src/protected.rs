@@ -230,7 +230,11 @@ mod tests {
 
     #[test]
     fn each_name_stands_once_and_in_lower_case() {
-        let mut all: Vec<&str> = PROTECTED.iter().chain(BUILD_SERVERS).copied().collect();
+        // What the cage is given.
+        assert!(protected_names().contains(&".git") && ci_names().contains(&".github"));
+        let given = protected_names().iter().chain(ci_names());
+        let mut all: Vec<&str> = given.copied().collect();
+        assert_eq!(all.len(), PROTECTED.len() + BUILD_SERVERS.len());
         let count = all.len();
         assert!(all.iter().all(|name| *name == name.to_lowercase()));
         all.sort_unstable();

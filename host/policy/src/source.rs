@@ -127,6 +127,14 @@ mod tests {
     }
 
     #[test]
+    fn each_source_has_a_phrase_of_its_own() {
+        let mut all: Vec<&str> = Source::ALL.map(Source::phrase).to_vec();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), Source::ALL.len());
+    }
+
+    #[test]
     fn a_place_is_shown_as_editors_understand_it() {
         let of = Provenance::of(Source::User);
         let in_file = of.clone().in_file("/p/settings.json");

@@ -259,3 +259,6 @@ fn heard<'a>(script: &'a str, place: &'a Place) -> impl Iterator<Item = PathBuf>
     });
     words.flat_map(|word| place.both(&word))
 }
+
+#[cfg(test)]
+mod tests;

@@ -174,6 +174,27 @@ mod tests {
     }
 
     #[test]
+    fn what_was_named_may_be_read() {
+        let zones = Zones::new(vec![
+            Zone::File("/p/a".into()),
+            Zone::Folder("/q/out".into()),
+        ]);
+        for (path, wanted) in [
+            ("/p/a", true),
+            ("/p/a/x", false),
+            ("/p/b", false),
+            ("/p", false),
+            ("/q/out", true),
+            ("/q/out/.git/config", true),
+            ("/q/outer", false),
+        ] {
+            assert_eq!(zones.cover(Path::new(path)), wanted, "{path}");
+        }
+        assert!(!zones.is_empty() && Zones::default().is_empty());
+        assert!(!Zones::default().cover(Path::new("/p/a")));
+    }
+
+    #[test]
     fn folders_are_told_from_files_where_they_are_shown() {
         let shown = [
             Zone::File("/p/a".into()),

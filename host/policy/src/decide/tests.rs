@@ -441,3 +441,15 @@ fn allow_rules_that_do_not_count_are_listed() {
     assert_eq!(policy.ignored().len(), 1);
     assert!(policy.rules().allow.is_empty());
 }
+
+#[test]
+fn a_permit_says_who_granted_it() {
+    let asked = || match policy(&[], &[], &[]).decide(request(false, &["/p/a"])) {
+        Decision::Ask(question) => question,
+        other => panic!("{other:?}"),
+    };
+    assert!(asked().grant().reason().contains("a person allowed it"));
+    let granted = asked().grant_because("the classifier".into());
+    assert_eq!(granted.reason(), "the classifier");
+    assert_eq!(granted.access(), asked().would_grant());
+}
