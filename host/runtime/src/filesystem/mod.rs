@@ -25,6 +25,8 @@ mod open;
 mod real;
 mod stat;
 mod streams;
+#[cfg(test)]
+mod tests;
 
 use wasmtime::component::{HasData, ResourceTable};
 
