@@ -242,7 +242,7 @@ fn closes_a_path(rule: &Rule, request: &Request) -> Option<bool> {
             Verb::Read => true,
             Verb::Write => access == PathAccess::Write,
         };
-        is_meant && pattern.covers(path)
+        is_meant && pattern.forbids(path)
     });
     Some(closes)
 }

@@ -301,7 +301,7 @@ impl Bucket {
             },
             Subject::Path(path) | Subject::Folder(path) => {
                 keep(&mut best, self.broken_path);
-                let covers = |at: usize| pattern(rules, at).is_some_and(|p| p.covers(path));
+                let covers = |at: usize| pattern(rules, at).is_some_and(|p| p.forbids(path));
                 keep(&mut best, self.paths.first(path, covers));
             }
             Subject::Url(url) => {

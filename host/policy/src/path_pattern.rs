@@ -97,7 +97,17 @@ impl PathPattern {
         Ok(Self { shape, allows })
     }
 
-    /// Whether a rule that forbids covers the path.
+    /// Whether a rule that forbids covers the path. What closes all that a folder holds closes the
+    /// folder too, or its names could still be listed.
+    pub(crate) fn forbids(&self, path: &Path) -> bool {
+        let holds_all = match &self.shape {
+            Shape::Literal(_) => false,
+            Shape::Glob(glob, _) => glob.glob().ends_with("/**"),
+        };
+        self.covers(path) || holds_all && self.covers(&path.join("any"))
+    }
+
+    /// Whether the path is what it matches, or lies below.
     pub(crate) fn covers(&self, path: &Path) -> bool {
         match &self.shape {
             Shape::Literal(literal) => path.starts_with(literal),

@@ -207,8 +207,8 @@ impl Shut {
     }
 
     fn first(&self, path: &Path) -> Option<&ShutBy> {
-        let covers = |at: usize| self.rules[at].pattern.covers(path);
-        self.index.first(path, covers).map(|at| &self.rules[at])
+        let forbids = |at: usize| self.rules[at].pattern.forbids(path);
+        self.index.first(path, forbids).map(|at| &self.rules[at])
     }
 }
 

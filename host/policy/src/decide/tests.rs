@@ -453,3 +453,22 @@ fn a_permit_says_who_granted_it() {
     assert_eq!(granted.reason(), "the classifier");
     assert_eq!(granted.access(), asked().would_grant());
 }
+
+#[test]
+fn a_rule_about_all_in_a_folder_decides_about_the_folder() {
+    let folder = |read_only| Request {
+        subjects: vec![Subject::Folder("/p/secret".into())],
+        ..request(read_only, &[])
+    };
+    for (deny, ask, read_only, wanted) in [
+        (&["T(./secret/**)"][..], &[][..], true, "deny"),
+        (&["Read(./secret/**)"], &[], true, "deny"),
+        (&["Edit(./secret/**)"], &[], false, "deny"),
+        (&["Edit(./secret/**)"], &[], true, "allow"),
+        (&[], &["T(./secret/**)"], true, "ask"),
+        (&["T(./secret/*)"], &[], true, "allow"),
+    ] {
+        let decision = policy(deny, ask, &[]).decide(folder(read_only));
+        assert_eq!(word(&decision), wanted, "{deny:?} {ask:?} {read_only}");
+    }
+}

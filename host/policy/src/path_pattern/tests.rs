@@ -69,6 +69,31 @@ fn patterns_forbid_as_gitignore_would() {
 }
 
 #[test]
+fn what_closes_all_that_a_folder_holds_closes_the_folder() {
+    for (pattern, path, wanted) in [
+        ("./secret/**", "/srv/app/secret", true),
+        ("./secret/**", "/srv/app/secret/deep/key", true),
+        ("./secret/**", "/srv/app", false),
+        ("./secret/*", "/srv/app/secret", false),
+        ("./secret/**/*.pem", "/srv/app/secret", false),
+        ("**/secret/**", "/elsewhere/secret", true),
+        ("**/any/**", "/elsewhere", false),
+        ("s*/**", "/srv/app/secret", true),
+        ("s*/**", "/srv/app", false),
+        ("//**", "/", true),
+    ] {
+        let pattern_parsed = parse(pattern);
+        assert_eq!(
+            pattern_parsed.forbids(Path::new(path)),
+            wanted,
+            "{pattern} on {path}"
+        );
+    }
+    // To allow all in it is not to allow the folder.
+    assert!(!parse("./secret/**").allows(Path::new("/srv/app/secret")));
+}
+
+#[test]
 fn a_pattern_without_an_anchor_allows_only_in_the_working_folder() {
     for (pattern, path, wanted) in [
         ("*.md", "/srv/app/a/x.md", true),

@@ -146,7 +146,7 @@ pub(crate) fn may_be_allowed_whole(report: &Report) -> bool {
 impl PathContent {
     fn forbids(&self, path: &Path) -> bool {
         match self {
-            Self::Pattern(pattern) => pattern.covers(path),
+            Self::Pattern(pattern) => pattern.forbids(path),
             Self::None => false,
             Self::Broken => true,
         }
