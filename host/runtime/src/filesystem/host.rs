@@ -15,7 +15,7 @@ use wasmtime_wasi::p2::bindings::filesystem::{preopens, types};
 use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, FsError};
 
 use super::FilesystemView;
-use super::change;
+use super::change::{self, parent_of};
 use super::descriptor::{Descriptor, OpenFile, OpenFolder};
 use super::fence::Wish;
 use super::open::{open_at, preopen};
@@ -338,9 +338,10 @@ impl types::HostDescriptor for FilesystemView<'_> {
 
     async fn readlink_at(&mut self, handle: Handle, path: String) -> FsResult<String> {
         let folder = self.folder(&handle)?;
-        let real = real_path(folder, &path, false)?;
-        self.fence.check(&real, Wish::Read, "readlink")?;
-        let target = folder.dir.read_link(&path)?;
+        let (parent, name) = parent_of(folder, &path)?;
+        self.fence
+            .check(&parent.path.join(&name), Wish::Read, "readlink")?;
+        let target = parent.dir.read_link(&name)?;
         target
             .into_os_string()
             .into_string()

@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use cap_std::fs::MetadataExt;
+use cap_std::fs::{MetadataExt, OpenOptions, OpenOptionsExt};
 use cap_std::time::SystemTime as CapTime;
 use wasmtime_wasi::p2::FsError;
 use wasmtime_wasi::p2::bindings::clocks::wall_clock::Datetime;
@@ -118,16 +118,34 @@ pub(super) fn metadata_at(
     operation: &str,
 ) -> Result<cap_std::fs::Metadata, FsError> {
     past_links(fence, folder, path, |folder, path| {
-        let metadata = if follow {
-            folder.dir.metadata(path)?
-        } else {
-            folder.dir.symlink_metadata(path)?
-        };
-        if fence.has_rules() || !fence.may_read(&folder.path) {
-            fence.check(&real_path(folder, path, follow)?, Wish::Read, operation)?;
+        if !fence.has_rules() && fence.may_read(&folder.path) {
+            return Ok(if follow {
+                folder.dir.metadata(path)?
+            } else {
+                folder.dir.symlink_metadata(path)?
+            });
         }
+        // One handle for the check and for the look: a path that is resolved twice may lead to two
+        // files, if another process exchanges them in between.
+        if !follow && let Ok((parent, name)) = parent_of(folder, path) {
+            let metadata = parent.dir.symlink_metadata(&name)?;
+            fence.check(&parent.path.join(&name), Wish::Read, operation)?;
+            return Ok(metadata);
+        }
+        let looked_at = without_opening(folder, path)?;
+        let metadata = cap_std::fs::Metadata::from_file(&looked_at)?;
+        fence.check(&path_of(&looked_at)?, Wish::Read, operation)?;
         Ok(metadata)
     })
+}
+
+/// A handle of what a path leads to, for looks alone: whoever has it can neither read nor write.
+fn without_opening(folder: &OpenFolder, path: &str) -> Result<std::fs::File, FsError> {
+    let path = if path.is_empty() { "." } else { path };
+    let mut options = OpenOptions::new();
+    options.read(true);
+    options.custom_flags(rustix::fs::OFlags::PATH.bits() as i32);
+    Ok(folder.dir.open_with(path, &options)?.into_std())
 }
 
 /// Where a path below a folder really leads.
