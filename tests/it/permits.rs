@@ -1,14 +1,22 @@
 //! A call can do exactly what was shown and permitted: a greedy component and a greedy script try
 //! for more, by the real program and in generated projects.
 
+// While another process replaces files and folders by links, nothing else is reached.
+mod concurrent;
 // Any permit, any rules: what works is what the specification of zones says, in both directions.
 mod generated;
 // What a component imports, requests and was granted.
 mod grants;
 // Rules that come while a call waits for its answer.
 mod later;
+// Folders and files without permission bits, for an ordinary user.
+mod modes;
+// What a call may do, by the specification.
+mod power;
 // Scripts that a component runs are decided like calls of their own.
 mod scripts;
+// The process that replaces files and folders.
+mod swaps;
 // The findings about writes, one by one.
 mod zones;
 

@@ -239,7 +239,8 @@ fn command() -> Command {
     command
 }
 
-fn finish(mut child: Child, input: &[u8], args: &[&str]) -> Ran {
+/// Waits for the end of a program whose streams are piped.
+pub fn finish(mut child: Child, input: &[u8], args: &[&str]) -> Ran {
     let mut stdin = child.stdin.take().unwrap();
     let out = child.stdout.take().map(collect).unwrap();
     let err = child.stderr.take().map(collect).unwrap();

@@ -8,16 +8,18 @@
 #![allow(clippy::disallowed_methods)]
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolbay_contract::{BoxFuture, Tool};
-use toolbay_dispatch::{Answer, Approver, PermissionQuestion, path_subject};
+use toolbay_contract::Tool;
+use toolbay_dispatch::path_subject;
 use toolbay_policy::{
-    Access, Anchors, Behavior, Checker, Claims, KnownTool, Mode, SubjectKind, Zone, is_protected,
+    Access, Anchors, Behavior, Checker, Claims, KnownTool, Mode, SubjectKind, Zone,
 };
 use toolbay_tests::bay::{Running, TestBay, snapshot};
 use toolbay_tests::guests;
+
+use super::power::{Agreeing, Numbers, Power, at, cases, real};
 
 const FILES: &[&str] = &[
     "README.md",
@@ -60,111 +62,6 @@ const THROUGH_LINKS: &[&str] = &[
     "link-out/out.txt",
     "link-out/new.txt",
 ];
-
-/// Numbers that look random and are the same for the same seed.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % limit
-    }
-
-    fn pick<'a, T: ?Sized>(&mut self, of: &[&'a T]) -> &'a T {
-        of[self.below(of.len())]
-    }
-
-    fn chance(&mut self, percent: usize) -> bool {
-        self.below(100) < percent
-    }
-}
-
-/// Says yes, and keeps what it was asked.
-#[derive(Default)]
-struct Agreeing(Mutex<Vec<PermissionQuestion>>);
-
-impl Approver for Agreeing {
-    fn ask(&self, question: PermissionQuestion) -> BoxFuture<'_, Answer> {
-        self.0.lock().unwrap().push(question);
-        Box::pin(async { Answer::Yes })
-    }
-}
-
-/// The power of a call, by the specification.
-struct Power {
-    root: PathBuf,
-    zones: Vec<Zone>,
-    read_only: bool,
-    deny: Vec<&'static str>,
-}
-
-impl Power {
-    fn is_closed(&self, path: &Path, writing: bool) -> bool {
-        let below = path.strip_prefix(&self.root).ok();
-        let has_name = |name: &str| path.components().any(|part| part.as_os_str() == name);
-        self.deny.iter().any(|rule| match *rule {
-            "Read(.env)" => has_name(".env"),
-            "Read(./secret/**)" => below.is_some_and(|below| below.starts_with("secret")),
-            "Edit(*.rs)" => {
-                let ends = |part: &std::ffi::OsStr| part.to_string_lossy().ends_with(".rs");
-                writing && path.components().any(|part| ends(part.as_os_str()))
-            }
-            other => panic!("{other}"),
-        })
-    }
-
-    fn reads(&self, path: &Path) -> bool {
-        let is_named = self.zones.iter().any(|zone| match zone {
-            Zone::File(file) => path == file,
-            Zone::Folder(folder) => path.starts_with(folder),
-        });
-        (path.starts_with(&self.root) || is_named) && !self.is_closed(path, false)
-    }
-
-    fn writes(&self, path: &Path) -> bool {
-        if self.read_only || self.is_closed(path, true) {
-            return false;
-        }
-        self.zones.iter().any(|zone| match zone {
-            Zone::File(file) => path == file,
-            Zone::Folder(folder) => path.strip_prefix(folder).is_ok_and(|below| {
-                let mut names = below.components();
-                below != Path::new("") && !names.any(|name| is_protected(name.as_os_str()))
-            }),
-        })
-    }
-
-    fn makes(&self, folder: &Path) -> bool {
-        let leads = |zone: &Zone| match zone {
-            Zone::File(file) => file != folder && file.starts_with(folder),
-            Zone::Folder(granted) => granted.starts_with(folder),
-        };
-        let on_the_way = !self.read_only && self.zones.iter().any(leads);
-        self.writes(folder) || on_the_way && !self.is_closed(folder, true)
-    }
-
-    /// Whether it may move everything below a folder.
-    fn moves(&self, old: &Path, new: &Path) -> bool {
-        let all = snapshot(old);
-        let mut below = all.iter().map(|(name, _)| name);
-        self.writes(old)
-            && self.writes(new)
-            && below.all(|name| self.writes(&old.join(name)) && self.writes(&new.join(name)))
-    }
-}
-
-/// Where a path leads, if its last name is not followed.
-fn at(path: &Path) -> PathBuf {
-    let parent = path.parent().unwrap();
-    let real = parent.canonicalize().unwrap_or_else(|_| parent.to_owned());
-    real.join(path.file_name().unwrap())
-}
-
-fn real(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| at(path))
-}
 
 /// All tries, each with what the specification says of it.
 fn tries(power: &Power, outside: &Path, deep: bool) -> Vec<(Value, bool)> {
@@ -279,10 +176,7 @@ struct Case {
 }
 
 async fn case(seed: u64) -> Case {
-    let mut numbers = Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-    for _ in 0..8 {
-        numbers.below(2);
-    }
+    let mut numbers = Numbers::of(seed);
     let outside = tempfile::tempdir().unwrap();
     let beyond = outside.path().canonicalize().unwrap();
     let asked = Arc::new(Agreeing::default());
@@ -436,8 +330,7 @@ async fn a_greedy_component_achieves_what_its_permit_says_and_no_more() {
         check(seed.parse().unwrap()).await;
         return;
     }
-    let cases = std::env::var("TOOLBAY_PERMIT_CASES");
-    let cases: u64 = cases.map_or(300, |cases| cases.parse().unwrap());
+    let cases = cases(300);
     let mut permitted = 0;
     for seed in 1..=cases {
         permitted += u64::from(check(seed).await);

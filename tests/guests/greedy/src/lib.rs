@@ -1,7 +1,8 @@
 //! A tool with a path for its subject that tries one thing after another with every path that it
-//! is given, and tells which of them worked. What works is undone at once, so that no try depends
-//! on the one before.
+//! is given, and tells which of them worked and what it saw. What works is undone at once, so that
+//! no try depends on the one before; unless the input says that it stays.
 
+use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -17,6 +18,15 @@ struct Input {
     tries: Vec<Try>,
     #[serde(default)]
     claims_read_only: bool,
+    /// What works stays done.
+    #[serde(default)]
+    stays: bool,
+    /// The report says what was seen.
+    #[serde(default)]
+    tells: bool,
+    /// How often everything is tried; once if not given.
+    #[serde(default)]
+    rounds: usize,
 }
 
 /// One thing to try.
@@ -44,6 +54,8 @@ enum What {
     Rename,
     Link,
     Touch,
+    Size,
+    Target,
 }
 
 struct Greedy;
@@ -66,35 +78,52 @@ impl Tool for Greedy {
     }
 
     fn call(input: Input) -> Result {
-        let worked: Vec<bool> = input.tries.iter().map(|one| attempt(one).is_ok()).collect();
-        let report = json!({ "worked": worked });
+        let mut worked = vec![false; input.tries.len()];
+        let mut seen = BTreeSet::new();
+        for _ in 0..input.rounds.max(1) {
+            for (one, worked) in input.tries.iter().zip(&mut worked) {
+                *worked |= attempt(one, input.stays, &mut seen).is_ok();
+            }
+        }
+        let mut report = json!({ "worked": worked });
+        if input.tells {
+            report["seen"] = json!(seen);
+        }
         Ok(Outcome::text(report.to_string()).with_structured(&report))
     }
 }
 
-fn attempt(one: &Try) -> io::Result<()> {
+/// Tries one thing. Contents, names, sizes and targets of links go to what was seen.
+fn attempt(one: &Try, stays: bool, seen: &mut BTreeSet<String>) -> io::Result<()> {
     let path = Path::new(&one.path);
     let to = Path::new(&one.to);
+    let undo = |undo: &dyn Fn() -> io::Result<()>| if stays { Ok(()) } else { undo() };
     match one.what {
         What::Read => {
-            let mut byte = [0; 1];
-            fs::File::open(path)?.read(&mut byte).map(drop)
+            let mut content = Vec::new();
+            let read = fs::File::open(path)?.read_to_end(&mut content);
+            seen.insert(String::from_utf8_lossy(&content).into_owned());
+            read.map(drop)
         }
-        What::List => fs::read_dir(path).map(drop),
+        What::List => {
+            for entry in fs::read_dir(path)? {
+                seen.insert(entry?.file_name().to_string_lossy().into_owned());
+            }
+            Ok(())
+        }
         What::Append => {
             let mut file = OpenOptions::new().append(true).open(path)?;
             file.write_all(b"+")?;
-            let length = file.metadata()?.len();
-            file.set_len(length - 1)
+            undo(&|| file.set_len(file.metadata()?.len() - 1))
         }
         What::Truncate => {
             let before = fs::read(path)?;
             OpenOptions::new().write(true).truncate(true).open(path)?;
-            fs::write(path, before)
+            undo(&|| fs::write(path, &before))
         }
         What::Create => {
             OpenOptions::new().write(true).create_new(true).open(path)?;
-            fs::remove_file(path)
+            undo(&|| fs::remove_file(path))
         }
         What::Replace => {
             let before = fs::read(path).ok();
@@ -103,36 +132,44 @@ fn attempt(one: &Try) -> io::Result<()> {
                 .map_err(|error| io::Error::other(format!("{error:?}")))?;
             match before {
                 Some(_) => Ok(()),
-                None => fs::remove_file(path),
+                None => undo(&|| fs::remove_file(path)),
             }
         }
         What::MakeFolder => {
             fs::create_dir(path)?;
             // That it can be made and not removed again is how folders on the way to a file are.
-            let _ = fs::remove_dir(path);
+            let _ = undo(&|| fs::remove_dir(path));
             Ok(())
         }
         What::RemoveFolder => {
             fs::remove_dir(path)?;
-            fs::create_dir(path)
+            undo(&|| fs::create_dir(path))
         }
         What::Remove => {
             let before = fs::read(path)?;
             fs::remove_file(path)?;
-            fs::write(path, before)
+            undo(&|| fs::write(path, &before))
         }
         What::Rename => {
             fs::rename(path, to)?;
-            fs::rename(to, path)
+            undo(&|| fs::rename(to, path))
         }
         What::Link => {
             fs::hard_link(path, to)?;
-            fs::remove_file(to)
+            undo(&|| fs::remove_file(to))
         }
         What::Touch => {
             let file = fs::File::open(path)?;
             let modified = file.metadata()?.modified()?;
             file.set_times(fs::FileTimes::new().set_modified(modified))
+        }
+        What::Size => {
+            seen.insert(format!("size {}", fs::metadata(path)?.len()));
+            Ok(())
+        }
+        What::Target => {
+            seen.insert(fs::read_link(path)?.to_string_lossy().into_owned());
+            Ok(())
         }
     }
 }
