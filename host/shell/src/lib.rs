@@ -24,6 +24,8 @@ mod quiet;
 mod raw;
 mod reading;
 mod report;
+#[cfg(test)]
+mod reports;
 mod syntax;
 mod table;
 mod unroll;
