@@ -133,7 +133,18 @@ impl Wanderer {
 
 #[cfg(test)]
 mod tests {
+    use super::MOST_PLACES;
     use crate::{Check, Place, inspect};
+
+    #[test]
+    fn so_many_folders_are_followed_and_no_more() {
+        // The first place is where it starts.
+        for (folders, inside) in [(MOST_PLACES - 1, true), (MOST_PLACES, false)] {
+            let moves: String = (0..folders).map(|at| format!("cd /p/f{at} && ")).collect();
+            let report = inspect(&format!("{moves}ls"), &Place::new("/p"));
+            assert_eq!(!report.has(Check::OutsidePath), inside, "{folders}");
+        }
+    }
 
     #[test]
     fn every_folder_that_is_possible_counts() {

@@ -215,6 +215,24 @@ mod tests {
     use crate::inspect;
 
     #[test]
+    fn words_of_a_command_say_whether_it_prints_what_it_does_not_name() {
+        for (words, wanted) in [
+            ("git show", true),
+            ("git --no-pager log -p", true),
+            ("/usr/bin/git diff", true),
+            ("git show HEAD:a", false),
+            ("git log", false),
+            ("svn diff", false),
+            ("show", false),
+            ("git", false),
+        ] {
+            let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+            assert_eq!(prints_history(&words), wanted, "{words:?}");
+        }
+        assert!(!prints_history(&[]));
+    }
+
+    #[test]
     fn what_git_prints_is_named_or_not() {
         for (script, path, unnamed) in [
             ("git show HEAD:.env", Some("/p/.env"), false),

@@ -25,6 +25,8 @@ const SCRIPTS: &[&str] = &[
     "sed -i \"s/foo/bar/\" f",
     "sed --in-place 's,a/b,c,' f",
     "sed -i 's|a/b|x|g' f",
+    "sed -i 's,a,\\,x,g' f",
+    "sed -i 's|a|b\\||' f",
     "sed -i 's#foo#b/r#' f",
     "sed -i -e 's/foo/x/' -e 's/x/y/g' f",
     "sed -i -E 's/(a+)(b?)/<\\2\\1>/g' f",
@@ -120,6 +122,10 @@ fn what_is_foretold_is_what_sed_does() {
 fn anything_else_stays_a_command() {
     for script in [
         "sed 's/a/b/' f",
+        "sed -i 's/a/b/gg' f",
+        "sed -i 's/a/b/2g' f",
+        "sed -i 's/a/b/12' f",
+        "sed -i 's,a,\\|,' f",
         "sed -n 's/a/b/' f",
         "sed -i.bak 's/a/b/' f",
         "sed -i'' 's/a/b/' f g",
@@ -206,4 +212,13 @@ fn letters_of_other_languages_are_kept_where_it_is_certain() {
         assert_eq!(edit.apply("é foo"), None, "{script}");
     }
     assert_eq!(plain.apply("nothing to do\n"), None);
+}
+
+#[test]
+fn a_script_that_is_too_long_stays_a_command() {
+    for (bytes, wanted) in [(gate::MOST_BYTES, true), (gate::MOST_BYTES + 1, false)] {
+        let around = "sed -i s/a// f".len();
+        let script = format!("sed -i s/a/{}/ f", "x".repeat(bytes - around));
+        assert_eq!(in_place(&script).is_some(), wanted, "{bytes}");
+    }
 }

@@ -45,6 +45,17 @@ fn place() -> Place {
 }
 
 #[test]
+fn a_function_can_say_where_links_lead() {
+    let resolver = LinkResolver::new(|path: &Path| match path == Path::new("/p/a") {
+        true => PathBuf::from("/etc/passwd"),
+        false => path.to_owned(),
+    });
+    let place = Place::new("/p").with_links(resolver);
+    assert!(inspect("cat a", &place).has(Check::OutsidePath));
+    assert!(inspect("cat b", &place).read_only());
+}
+
+#[test]
 fn a_link_counts_as_what_it_leads_to() {
     for (script, inside) in [
         ("cat notes.txt", false),

@@ -1,3 +1,4 @@
+use super::{DEEPEST, MOST_SCRIPTS};
 use crate::{Check, Place, inspect};
 
 fn place() -> Place {
@@ -233,5 +234,26 @@ fn some_removals_always_ask() {
         let always = report.has(Check::DangerousRemoval);
         // `find .` with `-delete` removes the folder itself.
         assert_eq!(always, script.starts_with("find ."), "{script}");
+    }
+}
+
+#[test]
+fn what_is_too_much_to_listen_to_is_opaque() {
+    let nested = |depth: usize| {
+        (0..depth).fold("ls".to_owned(), |script, _| {
+            format!("bash -c '{}'", script.replace('\'', "'\\''"))
+        })
+    };
+    for (script, wanted) in [
+        (vec!["bash -c ls"; MOST_SCRIPTS].join("; "), false),
+        (vec!["bash -c ls"; MOST_SCRIPTS + 1].join("; "), true),
+        (nested(2), false),
+        (nested(DEEPEST + 1), true),
+        (vec!["ls a b c d"; 600].join(";"), false),
+        (vec!["ls a b c d"; 20_000].join(";"), true),
+    ] {
+        let start: String = script.chars().take(60).collect();
+        let report = inspect(&script, &place());
+        assert_eq!(report.is_opaque, wanted, "{} bytes: {start}", script.len());
     }
 }
