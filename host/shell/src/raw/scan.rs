@@ -150,3 +150,101 @@ fn writes(live: &str) -> bool {
         !is_descriptor && word != "/dev/null"
     }) || live.ends_with('>')
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What was seen, by name.
+    fn seen(script: &str) -> Vec<&'static str> {
+        let scan = Scan::of(script);
+        let all = [
+            (scan.operator, "operator"),
+            (scan.line_end, "line end"),
+            (scan.escaped_blank, "escaped blank"),
+            (scan.escaped_operator, "escaped operator"),
+            (scan.brace_list, "brace list"),
+            (scan.unbalanced, "unbalanced"),
+            (scan.hash_in_word, "hash in word"),
+            (scan.quote_in_comment, "quote in comment"),
+            (
+                scan.hash_after_quoted_line_end,
+                "hash after quoted line end",
+            ),
+            (scan.quoted_flag, "quoted flag"),
+            (scan.writes, "writes"),
+            (scan.ends_open, "ends open"),
+        ];
+        let is_seen = all.into_iter().filter(|(is_seen, _)| *is_seen);
+        is_seen.map(|(_, name)| name).collect()
+    }
+
+    #[test]
+    fn each_kind_of_thing_is_seen_where_it_is_and_only_there() {
+        for (script, wanted) in [
+            ("ls -la a", &[][..]),
+            ("ls; cat a", &["operator"]),
+            ("ls | cat", &["operator"]),
+            ("ls & cat", &["operator"]),
+            ("ls 2>&1", &[]),
+            ("ls <&0", &[]),
+            ("ls &> a", &["writes"]),
+            ("ls &>/dev/null", &[]),
+            ("ls\ncat", &["line end"]),
+            ("ls a\\ b", &["escaped blank"]),
+            ("ls a\\\tb", &["escaped blank"]),
+            ("find \\;", &["escaped operator"]),
+            ("ls a\\>b", &["escaped operator"]),
+            ("ls \\a", &[]),
+            ("ls {a,b}", &["brace list"]),
+            ("ls {1..3}", &["brace list"]),
+            ("ls a,b a..b", &[]),
+            ("ls {a} b,c d..e", &[]),
+            ("ls {a.b}", &[]),
+            ("ls {a", &["unbalanced"]),
+            ("ls a}", &["unbalanced"]),
+            ("(ls", &["unbalanced"]),
+            ("ls)", &["unbalanced"]),
+            ("(ls)", &[]),
+            ("ls a#b", &["hash in word"]),
+            ("ls $#", &[]),
+            ("ls $# a", &[]),
+            ("ls $#a", &["hash in word"]),
+            ("ls # a", &[]),
+            ("ls ;# a", &["operator"]),
+            ("ls # it's", &["quote in comment"]),
+            ("ls # \"", &["quote in comment"]),
+            ("ls # `", &["quote in comment"]),
+            ("ls # $(", &["quote in comment"]),
+            ("ls # a\ncat 'b'", &["line end"]),
+            ("ls 'a\n#b'", &["hash after quoted line end"]),
+            ("ls \"a\n#b\"", &["hash after quoted line end"]),
+            ("ls 'a#b'", &[]),
+            ("ls 'a\n' '#'", &[]),
+            ("ls -'a'", &["quoted flag"]),
+            ("ls -\"a\"", &["quoted flag"]),
+            ("ls -\\a", &["quoted flag"]),
+            ("ls '-a'", &["quoted flag"]),
+            ("ls \\-a", &["quoted flag"]),
+            ("ls -$a", &["quoted flag"]),
+            ("ls $'a'", &["quoted flag"]),
+            ("ls --a='b'", &[]),
+            ("ls a'b'", &[]),
+            ("ls 'a'", &[]),
+            ("ls $a", &[]),
+            ("ls > a", &["writes"]),
+            ("ls >> a", &["writes"]),
+            ("ls > /dev/null", &[]),
+            ("ls 2>/dev/null >a", &["writes"]),
+            ("ls '> a'", &[]),
+            ("ls \"> a\"", &["writes"]),
+            ("ls \"a\\\" > b\"", &["writes"]),
+            ("ls 'a", &["ends open"]),
+            ("ls \"a", &["ends open"]),
+            ("ls \"a\\\"", &["ends open"]),
+            ("ls a\\", &["ends open"]),
+        ] {
+            assert_eq!(seen(script), wanted, "{script}");
+        }
+    }
+}
