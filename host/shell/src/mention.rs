@@ -7,6 +7,7 @@
 
 mod builtins;
 mod heard;
+mod misread;
 mod nodes;
 mod plain;
 mod removal;
@@ -62,6 +63,7 @@ pub(crate) fn find(script: &str, tree: Option<&Tree>) -> Mentioned {
         Some(tree) => listener.tree(script, tree, 0),
         None => listener.crude(script, 0),
     }
+    listener.found.is_opaque |= misread::may_be_misread(script);
     // A word may go on behind a line end, where the grammar begins another.
     if script.contains(CONTINUATION) {
         listener.script(&script.replace(CONTINUATION, ""), 0);
@@ -95,6 +97,7 @@ impl Listener {
         }
         self.scripts -= 1;
         self.bytes -= script.len();
+        self.found.is_opaque |= misread::may_be_misread(script);
         match syntax::parse(script) {
             Some(tree) => self.tree(script, &tree, depth),
             None => self.crude(script, depth),

@@ -25,7 +25,7 @@ pub(super) fn evaluates_nothing(name: &str, rest: &[Heard]) -> Option<bool> {
         "set" => sets(rest),
         "shopt" => rest
             .iter()
-            .all(|word| word.is_sure && word.text != "allexport"),
+            .all(|word| word.is_sure && SAFE_SHOPT.contains(&word.text.as_str())),
         "wait" => rest.iter().all(|word| !word.text.starts_with("-p")),
         "hash" => matches!(rest, [flag] if flag.text == "-r"),
         // Without words it only opens files.
@@ -54,14 +54,24 @@ const BEFORE_OPERANDS: &[&str] = &[
 
 /// `-v` and `-R` look a variable up. What is split into several words may hold them.
 fn tests(rest: &[Heard]) -> bool {
-    let before = std::iter::once(None).chain(rest.iter().map(Some));
-    rest.iter().zip(before).all(|(word, before)| {
-        let is_operand =
-            before.is_some_and(|before| BEFORE_OPERANDS.contains(&before.text.as_str()));
+    rest.iter().enumerate().all(|(at, word)| {
+        let is_sure_of = |at: Option<usize>, words: &[&str]| {
+            let found = at.and_then(|at| rest.get(at));
+            found.is_some_and(|word| word.is_sure && words.contains(&word.text.as_str()))
+        };
+        let is_operand = is_sure_of(at.checked_sub(1), BEFORE_OPERANDS);
+        // What may be a flag is one only if a word follows that it is about.
+        let is_alone = at + 1 == rest.len() || is_sure_of(Some(at + 1), AFTER_OPERANDS);
         let looks_up = matches!(word.text.as_str(), "-v" | "-R");
-        word.is_sure && !looks_up || !word.is_sure && (is_operand || !word.splits)
+        word.is_sure && !looks_up || !word.is_sure && (is_operand || is_alone && !word.splits)
     })
 }
+
+/// Before these a word can be nothing but an operand.
+const AFTER_OPERANDS: &[&str] = &[
+    "]", ")", "-a", "-o", "=", "==", "!=", "<", ">", "-eq", "-ne", "-lt", "-le", "-gt", "-ge",
+    "-nt", "-ot", "-ef",
+];
 
 /// Flags, those in `valued` with a value, and names of variables.
 fn names_variables(rest: &[Heard], flags: &str, valued: &str) -> bool {
@@ -129,6 +139,10 @@ fn sets(rest: &[Heard]) -> bool {
         if !letters.chars().all(|letter| "euxvfChEBo".contains(letter)) {
             return false;
         }
+        // Each `o` takes a word, in an order of its own.
+        if letters.matches('o').count() > 1 {
+            return false;
+        }
         let is_safe = |option: &Heard| option.is_sure && SAFE_OPTIONS.contains(&&*option.text);
         if letters.contains('o') && !words.next().is_none_or(is_safe) {
             return false;
@@ -136,6 +150,23 @@ fn sets(rest: &[Heard]) -> bool {
     }
     true
 }
+
+/// Words of `shopt` that change nothing but which files a pattern matches, and never to none.
+const SAFE_SHOPT: &[&str] = &[
+    "-s",
+    "-u",
+    "-p",
+    "-q",
+    "dotglob",
+    "failglob",
+    "globstar",
+    "globasciiranges",
+    "inherit_errexit",
+    "nocaseglob",
+    "nocasematch",
+    "checkwinsize",
+    "histappend",
+];
 
 /// Options of the shell that change nothing about what its words mean: `keyword` would make
 /// variables of operands, `allexport` would show all of them to programs.

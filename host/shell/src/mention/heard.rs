@@ -2,6 +2,7 @@
 
 use tree_sitter::Node;
 
+use super::misread::has_brace_list;
 use crate::reading::Word;
 use crate::syntax;
 
@@ -73,6 +74,11 @@ pub(super) fn word(script: &str, node: Node<'_>) -> Heard {
     let raw = text(script, node);
     heard.tilde = raw.starts_with('~');
     add(script, node, &mut heard, 0);
+    if has_brace_list(raw) {
+        heard.is_sure = false;
+        heard.splits = true;
+        heard.word = None;
+    }
     heard
 }
 

@@ -13,7 +13,17 @@ pub(super) fn may_run_unseen(script: &str, node: Node<'_>) -> bool {
     match node.kind() {
         // What its name means from here on is another matter than what programs are known for.
         "function_definition" => true,
-        "arithmetic_expansion" | "c_style_for_statement" => computes_names(text),
+        // A catalogue of the project may translate it to anything, commands and all.
+        "translated_string" => true,
+        "arithmetic_expansion" => computes_names(text),
+        "c_style_for_statement" => {
+            let mut cursor = node.walk();
+            node.children(&mut cursor)
+                .filter(|child| {
+                    child.kind() != "for" && Some(*child) != node.child_by_field_name("body")
+                })
+                .any(|child| computes_names(script.get(child.byte_range()).unwrap_or_default()))
+        }
         "compound_statement" => text.starts_with("((") && computes_names(text),
         "subscript" => node
             .child_by_field_name("index")
@@ -44,7 +54,8 @@ pub(super) fn may_run_unseen(script: &str, node: Node<'_>) -> bool {
             .child_by_field_name("destination")
             .map(|target| heard::word(script, target))
             .is_some_and(|target| !text.starts_with('<') && may_decide(&target)),
-        "command_substitution" => text.starts_with('`') && text.contains("\\`"),
+        // Inside, a backslash takes away the meaning of the next sign once more.
+        "command_substitution" => text.starts_with('`') && text.contains('\\'),
         "heredoc_content" | "heredoc_body" if node.child_count() == 0 => {
             !is_quoted_document(script, node) && has_live_form(text)
         }
@@ -57,12 +68,7 @@ pub(super) fn may_run_unseen(script: &str, node: Node<'_>) -> bool {
 
 /// Whether a calculation has names in it: what they hold is computed in turn.
 fn computes_names(text: &str) -> bool {
-    let inside = text
-        .trim_start_matches("for")
-        .trim_start_matches('$')
-        .split(" do")
-        .next()
-        .unwrap_or(text);
+    let inside = text.trim_start_matches('$');
     inside.contains(|c: char| c.is_ascii_alphabetic() || matches!(c, '$' | '`' | '_'))
 }
 
@@ -90,6 +96,10 @@ fn is_plain_expansion(text: &str) -> bool {
     }
     let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
     if !is_identifier(name) && !is_number {
+        return false;
+    }
+    // In a text in double quotes, and in a document, single quotes inside do not quote.
+    if rest.contains('\'') && holds_code(rest) {
         return false;
     }
     let mut rest = rest;
@@ -180,6 +190,13 @@ fn is_quoted_document(script: &str, content: Node<'_>) -> bool {
         above = node.parent();
     }
     false
+}
+
+/// Whether a text would run something if it were evaluated.
+pub(super) fn holds_code(text: &str) -> bool {
+    ["$(", "${", "$[", "`", "<(", ">("]
+        .iter()
+        .any(|form| text.contains(form))
 }
 
 /// A substitution in a text that the grammar did not take for one.

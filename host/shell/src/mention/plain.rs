@@ -36,11 +36,12 @@ impl Listener {
             return false;
         }
         let moves = matches!(base, "cd" | "pushd");
-        if moves && rest.iter().any(|word| decides_what_runs(&word.text)) {
+        let leads_there = |word: &Heard| decides_what_runs(&word.text) || is_pattern(word);
+        if moves && rest.iter().any(leads_there) {
             return false;
         }
         self.has_moved |= moves;
-        if PLACES_FILES.contains(&base) && rest.iter().any(may_decide) {
+        if PLACES_FILES.contains(&base) && may_place_programs(base, rest) {
             return false;
         }
         // Elsewhere may be a repository whose settings run programs.
@@ -173,7 +174,35 @@ pub(super) fn may_be_flag(word: &Heard) -> bool {
 /// Whether to write to it may change what runs from then on: a folder of programs, or a file that
 /// shells and programs obey.
 pub(super) fn may_decide(word: &Heard) -> bool {
-    decides_what_runs(&word.text)
+    decides_what_runs(&word.text) || is_pattern(word)
+}
+
+/// Whether a program that puts files somewhere may put them where that decides what runs.
+fn may_place_programs(base: &str, rest: &[Heard]) -> bool {
+    // The folder may stand in the same word as its flag, behind other letters: `-atbin`.
+    let is_named = |word: &Heard| {
+        let text = word.text.as_str();
+        let letters = text.char_indices().filter(|_| text.starts_with('-'));
+        decides_what_runs(text)
+            || letters
+                .skip(1)
+                .any(|(at, _)| decides_what_runs(&text[at..]))
+    };
+    let is_operand = |word: &&Heard| !word.text.starts_with('-');
+    let goes_anywhere = |word: &Heard| !word.is_sure || is_pattern(word);
+    let last = rest.iter().filter(is_operand).next_back();
+    let has_far_end = matches!(base, "cp" | "mv" | "ln" | "install" | "rsync" | "scp");
+    let is_pattern_flag = |word: &Heard| is_pattern(word) && base == "ln";
+    let into_folder = |pair: &[Heard]| pair[0].text == "-t" && goes_anywhere(&pair[1]);
+    rest.iter()
+        .any(|word| is_named(word) || is_pattern_flag(word))
+        || rest.windows(2).any(into_folder)
+        || has_far_end && last.is_some_and(goes_anywhere)
+}
+
+/// Whether it stands for files that match it.
+fn is_pattern(word: &Heard) -> bool {
+    word.text.contains(['*', '?', '[']) && word.word.as_ref().is_none_or(|word| word.glob)
 }
 
 fn parts(text: &str) -> impl Iterator<Item = &str> {

@@ -103,5 +103,8 @@ pub(super) fn fill_in(words: &[Heard], command: &mut Vec<Heard>) {
             word.word = None;
         }
     }
-    command.push(Heard::unknown());
+    // With a sign to put it in place of, nothing is added.
+    if signs(before).next().is_none() {
+        command.push(Heard::unknown());
+    }
 }

@@ -2,17 +2,75 @@
 //! which helpers they start.
 
 use super::heard::Heard;
+use super::nodes::holds_code;
 use super::plain;
 use crate::environment;
 
 /// Beginnings of names that shells, loaders and common programs obey. They may be exported
 /// already, so that setting them is enough.
 const BEGINNINGS: &[&str] = &[
-    "BASH", "LD_", "DYLD_", "GIT_", "PYTHON", "PERL", "RUBY", "NODE", "NPM_", "LESS", "MAN", "SSH",
-    "RSYNC_", "MAKE", "CARGO", "RUST", "GO", "JAVA", "_JAVA", "JDK_", "LUA", "PHP", "PS0", "PS1",
-    "PS2", "PS3", "PS4", "XDG_", "DOCKER", "KUBE", "GCONV", "GNUPG", "CVS", "SVN", "HG", "TAR_",
-    "ZIP", "GREP_", "RIPGREP_", "ACK_", "FZF_", "BAT_", "DELTA_", "SUDO_", "SYSTEMD_", "GLIBC_",
-    "MALLOC_", "PROMPT_", "CURL_", "WGET", "SHELL", "EDITOR", "VISUAL", "PAGER", "BROWSER",
+    "BASH",
+    "LD_",
+    "DYLD_",
+    "GIT_",
+    "PYTHON",
+    "PERL",
+    "RUBY",
+    "NODE",
+    "NPM_",
+    "LESS",
+    "MAN",
+    "SSH",
+    "RSYNC_",
+    "MAKE",
+    "CARGO",
+    "RUST",
+    "GO",
+    "JAVA",
+    "_JAVA",
+    "JDK_",
+    "LUA",
+    "PHP",
+    "PS0",
+    "PS1",
+    "PS2",
+    "PS3",
+    "PS4",
+    "XDG_",
+    "DOCKER",
+    "KUBE",
+    "GCONV",
+    "GNUPG",
+    "CVS",
+    "SVN",
+    "HG",
+    "TAR_",
+    "ZIP",
+    "GREP_",
+    "RIPGREP_",
+    "ACK_",
+    "FZF_",
+    "BAT_",
+    "DELTA_",
+    "SUDO_",
+    "SYSTEMD_",
+    "GLIBC_",
+    "HIST",
+    "EPOCH",
+    "COMP",
+    "READLINE_",
+    "DIRSTACK",
+    "GROUPS",
+    "TEXTDOMAIN",
+    "MALLOC_",
+    "PROMPT_",
+    "CURL_",
+    "WGET",
+    "SHELL",
+    "EDITOR",
+    "VISUAL",
+    "PAGER",
+    "BROWSER",
 ];
 
 /// Ends of such names.
@@ -45,6 +103,16 @@ const NAMES: &[&str] = &[
     "TMOUT",
     "OPTIND",
     "REPLY",
+    // Bash computes what is assigned to these.
+    "RANDOM",
+    "SRANDOM",
+    "SECONDS",
+    "LINENO",
+    "COLUMNS",
+    "LINES",
+    "UID",
+    "EUID",
+    "PPID",
 ];
 
 /// Whether to set it may change what runs from then on.
@@ -77,7 +145,12 @@ pub(super) fn is_harmless(word: &Heard, seen: Seen) -> bool {
         Seen::ByTheShell => decides_what_runs(name),
         Seen::ByPrograms => may_decide_what_runs(name),
     };
-    is_identifier(name) && !word.begins_unsure && !is_decisive && !plain::decides_what_runs(value)
+    // A value that is quoted here may be evaluated later: as an index, a number, an array.
+    is_identifier(name)
+        && !word.begins_unsure
+        && !is_decisive
+        && !plain::decides_what_runs(value)
+        && !holds_code(value)
 }
 
 pub(super) fn is_identifier(name: &str) -> bool {

@@ -228,7 +228,8 @@ const EXEC_OF_FD: &[&str] = &["-x", "-X", "--exec", "--exec-batch"];
 /// Those that could put a program where a plain name finds it, or a setting where it is obeyed.
 pub(super) const PLACES_FILES: &[&str] = &[
     "cp", "mv", "ln", "link", "install", "tee", "dd", "tar", "unzip", "curl", "wget", "gunzip",
-    "split", "csplit", "mkfifo", "rsync", "scp", "sort", "xxd", "sed",
+    "split", "csplit", "mkfifo", "rsync", "scp", "sort", "xxd", "sed", "shuf", "iconv", "uniq",
+    "gzip", "bunzip2", "bzip2", "unxz", "xz", "zstd", "unzstd",
 ];
 
 /// Folders that programs are looked for in.
