@@ -149,9 +149,14 @@ impl Plugin {
         let imported = &loaded.linked.reach;
         match self.trust {
             Trust::BuiltIn => *imported,
-            Trust::ThirdParty => imported
-                .and(&self.requested())
-                .and(&self.grants.granted(&loaded.digest, &self.name)),
+            Trust::ThirdParty => {
+                // Without a wish there is nothing to look up, under a lock that all calls share.
+                let wanted = imported.and(&self.requested());
+                match wanted == Reach::default() {
+                    true => wanted,
+                    false => wanted.and(&self.grants.granted(&loaded.digest, &self.name)),
+                }
+            }
         }
     }
 

@@ -1,9 +1,9 @@
 //! What a store carries: the powers of one instance, visible in one struct.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use toolbay_contract::{AuditEvent, CallEnvironment, HostFailure, KillSwitch};
-use toolbay_policy::{Access, Outside};
+use toolbay_policy::{Access, Capability, Outside};
 use wasmtime::component::ResourceTable;
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
@@ -31,8 +31,8 @@ pub(crate) struct State {
     pub(crate) meter: Meter,
     /// Where the call may read and write.
     pub(crate) fence: Arc<Fence>,
-    /// The same for what the component opens itself; closed if it was not granted files.
-    pub(crate) files: Arc<Fence>,
+    /// The same for what the component opens itself. Made when it first does: most calls never do.
+    pub(crate) files: OnceLock<Arc<Fence>>,
     pub(crate) gate: Arc<CapabilityGate>,
     pub(crate) log: Arc<Log>,
     pub(crate) grade: Grade,
@@ -136,9 +136,24 @@ impl State {
 
     pub(crate) fn filesystem(&mut self) -> FilesystemView<'_> {
         FilesystemView {
-            fence: &self.files,
+            fence: self
+                .files
+                .get_or_init(|| own_files(&self.fence, &self.gate)),
             table: &mut self.table,
         }
+    }
+
+    /// Where the component itself may open files; nowhere if it was not granted files.
+    pub(crate) fn own_files(&self) -> &Arc<Fence> {
+        self.files
+            .get_or_init(|| own_files(&self.fence, &self.gate))
+    }
+}
+
+fn own_files(fence: &Arc<Fence>, gate: &Arc<CapabilityGate>) -> Arc<Fence> {
+    match gate.has(Capability::Files) {
+        true => fence.clone(),
+        false => Arc::new(fence.closed_by(gate.clone())),
     }
 }
 

@@ -47,7 +47,7 @@ impl State {
     /// What the work needs, free of the store that it must not hold.
     fn job(&self, path: &str) -> Job {
         Job {
-            fence: self.files.clone(),
+            fence: self.own_files().clone(),
             kill: self.kill.clone(),
             path: self.absolute(path),
             seed: self

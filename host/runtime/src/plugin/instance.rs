@@ -1,11 +1,11 @@
 //! A fresh instance for one phase of one call.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tokio::sync::SemaphorePermit;
 use toolbay_contract::{CallEnvironment, Failure, KillReason, KillSwitch, Phase};
-use toolbay_policy::{Capability, Reach};
+use toolbay_policy::Reach;
 use wasmtime::component::{ResourceTable, ResourceTableError};
 use wasmtime::{Store, Trap};
 use wasmtime_wasi::{HostMonotonicClock, HostWallClock, I32Exit, WasiCtx, WasiCtxBuilder};
@@ -79,17 +79,12 @@ impl<'a> Seat<'a> {
         let mut table = ResourceTable::new();
         table.set_max_capacity(MAX_HANDLES);
         let gate = CapabilityGate::new(purpose.power);
-        let fence = Arc::new(purpose.fence);
-        let files = match gate.has(Capability::Files) {
-            true => fence.clone(),
-            false => Arc::new(fence.closed_by(gate.clone())),
-        };
         let state = State {
             wasi: wasi(purpose.grade, &log),
             table,
             meter: Meter::new(purpose.limits),
-            fence,
-            files,
+            fence: Arc::new(purpose.fence),
+            files: OnceLock::new(),
             gate,
             log,
             grade: purpose.grade,
