@@ -3,6 +3,7 @@
 mod audit;
 mod levers;
 mod living;
+mod mistakes;
 mod modes;
 
 use serde_json::{Value, json};

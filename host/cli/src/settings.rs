@@ -14,7 +14,7 @@ mod sandbox;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use toolbay_audit::{OnFull, Rotation};
 use toolbay_contract::GrantTable;
 use toolbay_dispatch::hooks::Hooks;
@@ -205,6 +205,10 @@ impl Origins {
             }
             settings.looked_for.push(place.file.clone());
             let Some(text) = read_text(&place.file)? else {
+                // Rules that somebody relies on are not there.
+                if place.source == Source::Flags {
+                    bail!("--settings {}: there is no such file", place.file.display());
+                }
                 continue;
             };
             let home = self.places.home.as_deref();

@@ -39,6 +39,6 @@ pub use pool::{Compiled, Found, LazySchema, Newcomers, Pool, PoolSetting};
 pub use result::ToolResult;
 pub use results::Results;
 pub use rulebook::{Keeper, Rulebook, Unchanging};
-pub use schema::{Schema, Shaped};
+pub use schema::{Schema, Shaped, nearest};
 pub use subjects::{path_subject, real_path};
 pub use unknown::unknown_tool;

@@ -22,7 +22,7 @@ use serde_json::Value;
 use toolbay_contract::ToolInfo;
 
 use effort::{Effort, TooMuch};
-pub(crate) use nearest::nearest;
+pub use nearest::nearest;
 use repair::Repaired;
 
 /// What one compiled pattern may take, should it be larger than the survey reckons.

@@ -1,38 +1,15 @@
-//! Takes out of an input what rules speak about. The host does this itself, so
-//! that no tool decides which rules see what.
+//! What rules speak about in an input, with paths as the kernel sees them.
 
 use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
 use toolbay_contract::{SubjectAt, ToolInfo};
-use toolbay_policy::{CageWish, Subject, SubjectKind};
+use toolbay_policy::{CageWish, Subject, subjects_in};
 
 /// The subjects of one call.
 pub(crate) fn subjects(declared: &[SubjectAt], input: &Value, cwd: &Path) -> Vec<Subject> {
-    let mut all = Vec::new();
-    for at in declared {
-        match input.pointer(&at.pointer) {
-            None | Some(Value::Null) => {}
-            Some(Value::Array(values)) => {
-                all.extend(values.iter().map(|value| subject(at.kind, value, cwd)));
-            }
-            Some(value) => all.push(subject(at.kind, value, cwd)),
-        }
-    }
-    all
-}
-
-fn subject(kind: SubjectKind, value: &Value, cwd: &Path) -> Subject {
-    let Some(text) = value.as_str() else {
-        // Not what the tool declared: no path or command rule may allow it.
-        return Subject::Text(value.to_string());
-    };
-    match kind {
-        SubjectKind::Command => Subject::Command(text.to_owned()),
-        SubjectKind::Path => path_subject(&cwd.join(text)),
-        SubjectKind::Url => Subject::Url(text.to_owned()),
-        SubjectKind::Text => Subject::Text(text.to_owned()),
-    }
+    let declared = declared.iter().map(|at| (at.kind, at.pointer.as_str()));
+    subjects_in(declared, input, cwd, &path_subject)
 }
 
 /// The path as the kernel sees it now. A folder is told from a file because it grants more.
@@ -102,6 +79,8 @@ pub fn real_path(path: &Path) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
+    use toolbay_policy::SubjectKind;
+
     use super::*;
 
     #[test]
@@ -143,7 +122,7 @@ mod tests {
                     Subject::Command("ls".into()),
                 ],
             ),
-            (serde_json::json!({}), vec![]),
+            (serde_json::json!({}), vec![Subject::Folder(root.clone())]),
         ] {
             assert_eq!(subjects(&declared, &input, &root), wanted, "{input}");
         }

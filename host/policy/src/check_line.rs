@@ -18,6 +18,7 @@ use crate::path_pattern::Anchors;
 use crate::rule::{Rule, RuleError, Rules};
 use crate::source::Provenance;
 use crate::study::Study;
+use crate::subjects::subjects_in;
 
 /// A question.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -86,7 +87,7 @@ pub struct Checker<'a> {
 
 /// A path as it is called: this crate looks at no files.
 fn by_name(path: &Path) -> Subject {
-    Subject::Path(path.to_owned())
+    Subject::Path(Place::new("/").resolve(&path.to_string_lossy()))
 }
 
 impl<'a> Checker<'a> {
@@ -156,13 +157,15 @@ impl<'a> Checker<'a> {
             Some(known) => {
                 let at = known.subjects.iter().map(|(kind, at)| (*kind, at.as_str()));
                 (
-                    subjects(at, input, cwd, self.paths),
+                    subjects_in(at, input, cwd, self.paths),
                     known.claims,
                     known.reach,
                 )
             }
             None => {
-                let subjects = subjects(FIELDS.iter().copied(), input, cwd, self.paths);
+                let given = FIELDS.iter().copied();
+                let given = given.filter(|(_, at)| input.pointer(at).is_some());
+                let subjects = subjects_in(given, input, cwd, self.paths);
                 let reach = guessed_reach(&subjects);
                 (subjects, Claims::STRICT, reach)
             }
@@ -216,43 +219,6 @@ const FIELDS: &[(SubjectKind, &str)] = &[
     (SubjectKind::Path, "/notebook_path"),
     (SubjectKind::Url, "/url"),
 ];
-
-fn subjects<'a>(
-    declared: impl Iterator<Item = (SubjectKind, &'a str)>,
-    input: &Value,
-    cwd: &Path,
-    paths: &dyn Fn(&Path) -> Subject,
-) -> Vec<Subject> {
-    let mut all = Vec::new();
-    for (kind, pointer) in declared {
-        match input.pointer(pointer) {
-            None | Some(Value::Null) => {}
-            Some(Value::Array(values)) => {
-                all.extend(values.iter().map(|value| subject(kind, value, cwd, paths)));
-            }
-            Some(value) => all.push(subject(kind, value, cwd, paths)),
-        }
-    }
-    all
-}
-
-fn subject(
-    kind: SubjectKind,
-    value: &Value,
-    cwd: &Path,
-    paths: &dyn Fn(&Path) -> Subject,
-) -> Subject {
-    let Some(text) = value.as_str() else {
-        // Not what it should be: no path or command rule may allow it.
-        return Subject::Text(value.to_string());
-    };
-    match kind {
-        SubjectKind::Command => Subject::Command(text.to_owned()),
-        SubjectKind::Path => paths(&Place::new(cwd).resolve(text)),
-        SubjectKind::Url => Subject::Url(text.to_owned()),
-        SubjectKind::Text => Subject::Text(text.to_owned()),
-    }
-}
 
 /// A tool that names files and nothing else is taken for one that edits them.
 fn guessed_reach(subjects: &[Subject]) -> Reach {

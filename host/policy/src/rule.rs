@@ -119,7 +119,7 @@ impl Rule {
         &self.provenance
     }
 
-    pub(crate) fn tool(&self) -> &str {
+    pub fn tool(&self) -> &str {
         &self.tool
     }
 

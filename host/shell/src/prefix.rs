@@ -105,6 +105,15 @@ pub(crate) fn of_all(commands: &[SimpleCommand]) -> Vec<String> {
 /// do is what a person means.
 const BY_NAME: &[&str] = &["mkdir", "sleep", "touch"];
 
+/// Programs whose first word is no sub-command but something to act on: a rule that begins with it
+/// would allow to act on more (`rm a -rf src`).
+const ACT_ON_WORDS: &[&str] = &[
+    "rm", "rmdir", "unlink", "shred", "truncate", "cp", "mv", "ln", "link", "install", "tee", "dd",
+    "chmod", "chown", "chgrp", "chattr", "setfacl", "kill", "pkill", "killall", "scp", "curl",
+    "wget", "gzip", "gunzip", "xz", "bzip2", "zip", "unzip", "patch", "mount", "umount", "mkfs",
+    "useradd", "userdel", "dropdb", "createdb", "sort", "split", "source",
+];
+
 pub(crate) fn of(command: &SimpleCommand) -> Option<String> {
     command.for_rules.as_ref()?;
     if command.reads_outside() {
@@ -121,7 +130,8 @@ pub(crate) fn of(command: &SimpleCommand) -> Option<String> {
         || wrapper::is_wrapper(name)
         || base.starts_with("python")
         || base.starts_with("zf_");
-    let is_fit = !runs_anything && is_name(name) && is_subcommand(second);
+    let acts = ACT_ON_WORDS.contains(&base) || base.starts_with("mkfs.");
+    let is_fit = !runs_anything && !acts && is_name(name) && is_subcommand(second);
     is_fit.then(|| format!("{name} {second}"))
 }
 

@@ -102,29 +102,6 @@ fn an_answer_that_keeps_what_was_not_offered_is_a_denial() {
 }
 
 #[test]
-fn an_answer_that_is_none_leaves_the_question_open() {
-    let project = Project::new();
-    let mut talk = Talk::start(&project, &[]);
-    talk.use_tool("1", "Write", new("a"));
-    let asked = talk.until("permission_request");
-    let id = &asked["request_id"];
-    talk.say(json!({
-        "type": "permission_response", "request_id": id, "behavior": "allow", "scope": "galaxy",
-    }));
-    let error = talk.until("error");
-    assert!(
-        error["message"]
-            .as_str()
-            .unwrap()
-            .contains("session, local"),
-        "{error}"
-    );
-    talk.say(json!({"type": "permission_response", "request_id": id, "behavior": "allow"}));
-    assert_eq!(talk.end_turn()[0]["is_error"], false);
-    talk.close();
-}
-
-#[test]
 fn a_model_that_asks_for_the_same_again_and_again_is_stopped() {
     let project = Project::new();
     let mut talk = Talk::start(&project, &["--deny", "Write(./no)"]);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use toolbay_contract::{AllGranted, Grants, Origin, Tool};
-use toolbay_dispatch::{Pool, PoolSetting};
+use toolbay_dispatch::{Pool, PoolSetting, nearest};
 use toolbay_policy::{Managed, Policy, Trust};
 use toolbay_runtime::{Limits, Plugin, Runtime, Source, digest};
 
@@ -45,6 +45,7 @@ pub async fn open_tools(
         }
     }
     problems.extend(grants_for_nothing(settings, &tools));
+    problems.extend(misspelt_rules(settings, &tools));
     Ok(tools)
 }
 
@@ -62,6 +63,34 @@ fn grants_for_nothing(settings: &Settings, tools: &[Arc<dyn Tool>]) -> Vec<Strin
             && !is_there(name)
         {
             all.push(format!("--grant {name}: no third-party tool has this name"));
+        }
+    }
+    all
+}
+
+/// Rules whose tool is nearly the name of one that exists: a lock that is misspelt locks nothing.
+/// Others may be about tools that are not installed here, and are left alone.
+fn misspelt_rules(settings: &Settings, tools: &[Arc<dyn Tool>]) -> Vec<String> {
+    let known = || {
+        tools.iter().flat_map(|tool| {
+            let aliases = tool.info().aliases.iter().map(String::as_str);
+            aliases.chain([tool.info().name.as_str()])
+        })
+    };
+    let rules = &settings.rules;
+    let mut all = Vec::new();
+    for rule in rules.deny.iter().chain(&rules.ask).chain(&rules.allow) {
+        let name = rule.tool();
+        if known().any(|known| known == name) {
+            continue;
+        }
+        let is_alike = |near: &&str| near.len().abs_diff(name.len()) <= 1;
+        if let Some(near) = nearest(name, known()).filter(is_alike) {
+            let from = rule.provenance();
+            let text = rule.text();
+            all.push(format!(
+                "{from}: the rule `{text}` is about no tool; did you mean `{near}`?"
+            ));
         }
     }
     all

@@ -86,6 +86,17 @@ fn a_broken_file_is_named_with_its_line_wherever_it_is() {
 }
 
 #[test]
+fn a_file_that_the_command_line_names_must_exist() {
+    let mut room = Room::new();
+    room.given.settings = Some("lokc.json".into());
+    let error = room.load().unwrap_err().to_string();
+    assert!(
+        error.contains("--settings") && error.contains("lokc.json"),
+        "{error}"
+    );
+}
+
+#[test]
 fn every_rule_knows_its_file_and_line() {
     let mut room = Room::new();
     let text = "{\n \"permissions\": {\n  \"deny\": [\n   \"A\",\n   \"B\"\n  ]\n }\n}";

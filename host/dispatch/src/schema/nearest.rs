@@ -6,10 +6,7 @@ const LONGEST: usize = 64;
 const MOST: usize = 2_000;
 
 /// The known name nearest to the one given, if any is near at all.
-pub(crate) fn nearest<'a>(
-    given: &str,
-    known: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let given = plain(given)?;
     let length = given.chars().count();
     let allowed = (length / 3).clamp(1, 3);

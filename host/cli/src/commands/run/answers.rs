@@ -41,19 +41,22 @@ impl Answers {
     }
 
     /// Answers a permission question; says what is wrong if there is none. An answer that goes
-    /// beyond what was offered is refused as a whole, and the question with it.
+    /// beyond what was offered, or cannot be used, is refused as a whole, and the question with it:
+    /// the other side believes to have answered, and would wait for the result for ever.
     pub(super) fn permission(&self, id: &str, given: Permission) -> Result<(), String> {
-        let mut open = self.open();
-        let Some((_, question)) = open.permissions.get(id) else {
+        let Some((waiting, question)) = self.open().permissions.remove(id) else {
             return Err(format!("there is no open permission request {id:?}"));
         };
-        // A line that cannot be read leaves the question open.
-        let answer = answer(given, &question.rules)?;
-        let Some((waiting, question)) = open.permissions.remove(id) else {
-            return Ok(());
+        let (answer, within) = match answer(given, &question.rules) {
+            Ok(answer) => {
+                let within = question.check(&answer);
+                (answer, within)
+            }
+            Err(problem) => {
+                let reason = format!("the answer cannot be used: {problem}");
+                (Answer::No { reason }, Err(problem))
+            }
         };
-        drop(open);
-        let within = question.check(&answer);
         // Dispatch checks it as well. The caller may be gone.
         let _ = waiting.send(answer);
         within.map_err(|problem| format!("{id}: {problem}; the request counts as denied"))
