@@ -363,7 +363,13 @@ fn otherwise(policy: &Policy, request: &Request) -> Said {
                 .into(),
         );
     }
-    let reason = doubt.unwrap_or_else(|| "it may change things".into());
+    // Commands that a rule allows are not why the others are asked about.
+    let has_covered = request.study.doubtful().count() > policy.uncovered(request).count();
+    let uncovered = policy.uncovered(request).next().filter(|_| has_covered);
+    let reason = match uncovered.and_then(|command| command.finding.as_ref()) {
+        Some(finding) => format!("it may change things: {}", finding.message),
+        None => doubt.unwrap_or_else(|| "it may change things".into()),
+    };
     said(Behavior::Ask, reason)
 }
 

@@ -156,14 +156,7 @@ impl Policy {
     fn rules_for_parts(&self, request: &Request) -> Vec<String> {
         let tool = &*request.tool;
         let mut texts = Vec::new();
-        for command in request.study.doubtful() {
-            let covers = |rule: &Rule| {
-                let content = rule.content().filter(|_| rule.names(tool));
-                content.is_some_and(|content| content.command.covers(command))
-            };
-            if self.list(Behavior::Allow).iter().any(covers) {
-                continue;
-            }
+        for command in self.uncovered(request) {
             let text = match (command.prefix(), command.quoted()) {
                 (Some(prefix), _) => format!("{tool}({prefix}:*)"),
                 (None, Some(quoted)) => Rule::text_for_command(tool, &quoted),

@@ -147,6 +147,20 @@ impl RuleIndex {
         used
     }
 
+    /// Whether a rule covers the command as a part of a script.
+    pub(crate) fn covers_command(
+        &self,
+        rules: &[Rule],
+        tool: &str,
+        command: &SimpleCommand,
+    ) -> bool {
+        let covering = |bucket: &Bucket| match command.reads_outside() {
+            true => bucket.commands.exact(command),
+            false => bucket.commands.covering(rules, command),
+        };
+        self.buckets(tool).any(|bucket| covering(bucket).is_some())
+    }
+
     /// Whether rules that name what they mean cover every command that does not only read: not
     /// those for the whole tool, for everything, or for programs that run anything.
     pub(crate) fn names_all(

@@ -1,5 +1,7 @@
 //! How a policy finds the rules about a call.
 
+use toolbay_shell::SimpleCommand;
+
 use super::{Policy, Request};
 use crate::behavior::Behavior;
 use crate::effective::Ignored;
@@ -89,6 +91,20 @@ impl Policy {
         let allow = self.list(Behavior::Allow);
         let index = &self.rules.allow;
         index.covering(allow, tool, &request.subjects, study)
+    }
+
+    /// The commands that do more than read inside the project, and that no rule allows.
+    pub(crate) fn uncovered<'a>(
+        &'a self,
+        request: &'a Request,
+    ) -> impl Iterator<Item = &'a SimpleCommand> {
+        let allow = self.list(Behavior::Allow);
+        let is_covered = |command: &SimpleCommand| {
+            let index = &self.rules.allow;
+            index.covers_command(allow, &request.tool, command)
+        };
+        let doubtful = request.study.doubtful();
+        doubtful.filter(move |command| !is_covered(command))
     }
 
     /// The first ask rule of the managed policy that touches the call.

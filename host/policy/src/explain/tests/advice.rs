@@ -139,3 +139,20 @@ fn managed_rules_alone_are_the_reason_only_where_few_rules_would_do() {
         assert_eq!(why, wanted);
     }
 }
+
+#[test]
+fn the_reason_names_a_command_that_no_rule_covers() {
+    for (allow, script, named) in [
+        (&["T(touch:*)"][..], "touch a && rm b", "`rm`"),
+        (&["T(rm b)"], "touch a && rm b", "`touch`"),
+        (&[], "touch a && rm b", "`touch`"),
+        (
+            &["T(touch:*)", "T(cat /etc/hosts)"],
+            "touch a; cat /etc/hosts; rm b",
+            "`rm`",
+        ),
+    ] {
+        let reason = policy(&[], &[], allow).explain(&command(script)).reason;
+        assert!(reason.contains(named), "{allow:?} {script}: {reason}");
+    }
+}
