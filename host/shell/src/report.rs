@@ -98,7 +98,11 @@ impl SimpleCommand {
     /// variables in front that matter.
     pub fn quoted(&self) -> Option<String> {
         self.for_rules.as_ref()?;
-        let words: Vec<String> = self.words.iter().map(|word| quoted(word)).collect();
+        let mut words: Vec<String> = self.words.iter().map(|word| quoted(word)).collect();
+        // In front of a command it would be read as an assignment.
+        if let Some(name) = words.first_mut().filter(|name| name.contains('=')) {
+            *name = format!("'{}'", name.trim_matches('\''));
+        }
         Some(words.join(" "))
     }
 }

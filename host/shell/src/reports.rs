@@ -9,7 +9,8 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use crate::{Place, Report, exit_meaning, in_place, inspect};
+use crate::reading::Command as ReadCommand;
+use crate::{Place, Report, exit_meaning, fuzzing, in_place, inspect};
 
 /// The lines of a table that are no comments and name no rule, with their line ends put back.
 fn scripts(table: &'static str) -> impl Iterator<Item = String> {
@@ -61,6 +62,30 @@ fn shown(script: &str, report: &Report) -> String {
         )
     });
     line("commands", commands.collect());
+    // Each reader by itself: where both refuse, one of them would be enough, and may rot unseen.
+    let count = |read: Option<Vec<ReadCommand>>| match read {
+        Some(commands) => sizes(&commands),
+        None => "-".to_owned(),
+    };
+    let (lexer, grammar) = (
+        count(fuzzing::lexer(script)),
+        count(fuzzing::grammar(script)),
+    );
+    if lexer == grammar {
+        line("both readers", vec![lexer]);
+    } else {
+        line("lexer", vec![lexer]);
+        line("grammar", vec![grammar]);
+    }
+    let rules = report.commands.iter().map(|command| {
+        let prefix = command.prefix().map(|prefix| format!("{prefix}:*"));
+        prefix.or(command.quoted()).unwrap_or_else(|| "none".into())
+    });
+    line("a rule each", rules.collect());
+    line(
+        "one rule",
+        report.prefix().map(str::to_owned).into_iter().collect(),
+    );
     let mentions = report.mentions.iter().map(|mention| {
         let more = if mention.is_whole { "" } else { " …" };
         format!("{}{more}", mention.words.join(" "))
@@ -89,6 +114,19 @@ fn shown(script: &str, report: &Report) -> String {
             .collect(),
     );
     text
+}
+
+/// How many words, assignments and redirections each command has.
+fn sizes(commands: &[ReadCommand]) -> String {
+    let sizes = commands.iter().map(|command| {
+        let parts = [
+            command.words.len(),
+            command.assignments.len(),
+            command.redirections.len(),
+        ];
+        parts.map(|part| part.to_string()).join("/")
+    });
+    sizes.collect::<Vec<_>>().join(" ")
 }
 
 #[test]
