@@ -25,7 +25,7 @@ impl SavedIn {
     pub(super) fn place(&self, scope: RuleScope) -> String {
         let file = self.files.iter().find(|(known, _)| *known == scope);
         match (scope, file) {
-            (RuleScope::Session, _) => "no file: until this session ends".into(),
+            (RuleScope::Session, _) => "no file: until toolbay ends".into(),
             (_, Some((_, file))) => file.display().to_string(),
             (RuleScope::Local, None) => "your settings for this project".into(),
             (RuleScope::Project, None) => "the settings of this project".into(),

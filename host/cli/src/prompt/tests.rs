@@ -113,7 +113,7 @@ A yes grants
 Rules that would cover it
   Tool(./a.txt)
 They would be kept in
-  session  no file: until this session ends
+  session  no file: until toolbay ends
   local    /p/.toolbay/settings.local.json
   project  /p/.toolbay/settings.json
   user     /home/me/.toolbay/settings.json
