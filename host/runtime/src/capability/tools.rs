@@ -109,7 +109,7 @@ mod tests {
             table: ResourceTable::new(),
             meter: Meter::new(Limits::default()),
             fence: Arc::new(Fence::closed()),
-            files: Arc::new(Fence::closed()),
+            files: std::sync::OnceLock::new(),
             gate: crate::gate::CapabilityGate::new(toolbay_policy::Reach::ALL),
             log: Log::new(0),
             grade,

@@ -190,7 +190,7 @@ fn may_place_programs(base: &str, rest: &[Heard]) -> bool {
     };
     let is_operand = |word: &&Heard| !word.text.starts_with('-');
     let goes_anywhere = |word: &Heard| !word.is_sure || is_pattern(word);
-    let last = rest.iter().filter(is_operand).next_back();
+    let last = rest.iter().rfind(is_operand);
     let has_far_end = matches!(base, "cp" | "mv" | "ln" | "install" | "rsync" | "scp");
     let is_pattern_flag = |word: &Heard| is_pattern(word) && base == "ln";
     let into_folder = |pair: &[Heard]| pair[0].text == "-t" && goes_anywhere(&pair[1]);
