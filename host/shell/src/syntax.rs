@@ -394,3 +394,23 @@ fn unknown(node: Node<'_>) -> Finding {
         node.kind().replace('_', " ")
     ))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_would_take_too_long_to_parse_is_not_parsed() {
+        for (script, wanted) in [
+            ("ls".to_owned(), true),
+            ("\n".repeat(MOST_SPECIAL), true),
+            ("\n".repeat(MOST_SPECIAL + 1), false),
+            ("|".repeat(MOST_PIPES), true),
+            ("|".repeat(MOST_PIPES + 1), false),
+            ("(".repeat(MOST_BRACKETS), true),
+            ("(".repeat(MOST_BRACKETS + 1), false),
+        ] {
+            assert_eq!(is_bearable(&script), wanted, "{} bytes", script.len());
+        }
+    }
+}

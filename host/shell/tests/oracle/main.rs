@@ -1,8 +1,8 @@
 //! Proof by oracle: bash itself says what a script runs, and the file system says what a
 //! read-only one changed.
 //!
-//! `TOOLBAY_ORACLE` is the number of scripts that are compared with bash; a fifth of it are
-//! executed. `TOOLBAY_ORACLE=0` leaves the proof out. `TOOLBAY_ORACLE_SEED` starts elsewhere. See
+//! `TOOLBAY_ORACLE` is the number of scripts that are compared with bash; a third of it hide a
+//! command that must be heard, a fifth are executed. `TOOLBAY_ORACLE=0` leaves the proof out. `TOOLBAY_ORACLE_SEED` starts elsewhere. See
 //! "Proof" in the README of the crate.
 //!
 //! Everything runs in namespaces of its own, so this has a `main` and starts itself again inside.
@@ -19,6 +19,7 @@ mod bash;
 mod corpus;
 mod generate;
 mod inside;
+mod mentions;
 mod mutate;
 mod namespace;
 mod predict;
@@ -32,6 +33,8 @@ use std::path::Path;
 
 /// What a run for every change has time for.
 const SCRIPTS: u64 = 3_000;
+/// Of so many scripts that are compared with bash, one hides a command.
+const HIDDEN: usize = 3;
 /// Of so many scripts that are compared with bash, one is executed.
 const EXECUTED: usize = 5;
 
@@ -75,6 +78,11 @@ fn main() {
     if can_run && wanted("readings") {
         let (figures, found) = readings::compare(scripts, seed, &corpus);
         println!("readings: {}", figures.sentence());
+        wrong.extend(found);
+    }
+    if can_run && wanted("mentions") {
+        let (figures, found) = mentions::listen(scripts.div_ceil(HIDDEN), seed);
+        println!("mentions: {}", figures.sentence());
         wrong.extend(found);
     }
     if can_run && wanted("verdicts") {
