@@ -4,12 +4,17 @@ use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
 use toolbay_contract::{SubjectAt, ToolInfo};
-use toolbay_policy::{CageWish, Subject, subjects_in};
+use toolbay_policy::{CageWish, Claims, Subject, subjects_in};
 
 /// The subjects of one call.
-pub(crate) fn subjects(declared: &[SubjectAt], input: &Value, cwd: &Path) -> Vec<Subject> {
+pub(crate) fn subjects(
+    declared: &[SubjectAt],
+    input: &Value,
+    cwd: &Path,
+    claims: Claims,
+) -> Vec<Subject> {
     let declared = declared.iter().map(|at| (at.kind, at.pointer.as_str()));
-    subjects_in(declared, input, cwd, &path_subject)
+    subjects_in(declared, input, cwd, claims, &path_subject)
 }
 
 /// The path as the kernel sees it now. A folder is told from a file because it grants more.
@@ -124,7 +129,15 @@ mod tests {
             ),
             (serde_json::json!({}), vec![Subject::Folder(root.clone())]),
         ] {
-            assert_eq!(subjects(&declared, &input, &root), wanted, "{input}");
+            let claims = Claims {
+                read_only: true,
+                ..Claims::STRICT
+            };
+            assert_eq!(
+                subjects(&declared, &input, &root, claims),
+                wanted,
+                "{input}"
+            );
         }
         std::fs::remove_dir_all(root).unwrap();
     }

@@ -157,7 +157,7 @@ impl<'a> Checker<'a> {
             Some(known) => {
                 let at = known.subjects.iter().map(|(kind, at)| (*kind, at.as_str()));
                 (
-                    subjects_in(at, input, cwd, self.paths),
+                    subjects_in(at, input, cwd, known.claims, self.paths),
                     known.claims,
                     known.reach,
                 )
@@ -165,7 +165,7 @@ impl<'a> Checker<'a> {
             None => {
                 let given = FIELDS.iter().copied();
                 let given = given.filter(|(_, at)| input.pointer(at).is_some());
-                let subjects = subjects_in(given, input, cwd, self.paths);
+                let subjects = subjects_in(given, input, cwd, Claims::STRICT, self.paths);
                 let reach = guessed_reach(&subjects);
                 (subjects, Claims::STRICT, reach)
             }

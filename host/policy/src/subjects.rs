@@ -5,17 +5,19 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::claims::{Subject, SubjectKind};
+use crate::claims::{Claims, Subject, SubjectKind};
 
 /// The subjects of one call: a kind and a JSON pointer for each that its tool declares. `paths` says
 /// where a path leads and whether it is a folder.
 ///
-/// A tool that declares a path and is called without one works in the working directory, so that
-/// is what the call is about: a rule that closes the folder must not be evaded by leaving it out.
+/// A tool that declares a path and is called without one works in the working directory. If the
+/// call only reads, that is what it is about: a rule that closes the folder must not be evaded by
+/// leaving it out. One that may write names nothing then, and no rule or mode for paths allows it.
 pub fn subjects_in<'a>(
     declared: impl Iterator<Item = (SubjectKind, &'a str)>,
     input: &Value,
     cwd: &Path,
+    claims: Claims,
     paths: &dyn Fn(&Path) -> Subject,
 ) -> Vec<Subject> {
     let mut all = Vec::new();
@@ -30,7 +32,7 @@ pub fn subjects_in<'a>(
         }
     }
     let is_path = |subject: &Subject| matches!(subject, Subject::Path(_) | Subject::Folder(_));
-    if lacks_path && !all.iter().any(is_path) {
+    if claims.read_only && lacks_path && !all.iter().any(is_path) {
         all.push(paths(cwd));
     }
     all
@@ -67,6 +69,11 @@ mod tests {
             (SubjectKind::Path, "/other"),
             (SubjectKind::Text, "/text"),
         ];
+        const READS: Claims = Claims {
+            read_only: true,
+            ..Claims::STRICT
+        };
+        let cwd = Path::new("/p");
         let here = || Subject::Folder("/p".into());
         let paths = |path: &Path| match path == Path::new("/p") {
             true => here(),
@@ -86,15 +93,14 @@ mod tests {
                 vec![Subject::Text("5".into()), Subject::Path("/p/b".into())],
             ),
         ] {
-            let found = subjects_in(declared.into_iter(), &input, Path::new("/p"), &paths);
-            assert_eq!(found, wanted, "{input}");
+            let taken = |claims| subjects_in(declared.into_iter(), &input, cwd, claims, &paths);
+            assert_eq!(taken(READS), wanted, "{input}");
+            // What may write names what it was given, and nothing else.
+            let given: Vec<Subject> = wanted.into_iter().filter(|one| *one != here()).collect();
+            assert_eq!(taken(Claims::STRICT), given, "{input}");
         }
-        let none = subjects_in(
-            declared[2..].iter().copied(),
-            &json!({}),
-            Path::new("/p"),
-            &paths,
-        );
+        let text_only = declared[2..].iter().copied();
+        let none = subjects_in(text_only, &json!({}), cwd, READS, &paths);
         assert_eq!(none, []);
     }
 }

@@ -156,8 +156,8 @@ fn what_may_not_be_read_is_found_by_no_tool() {
     assert!(!ran.out.contains("key.txt"), "{ran:?}");
     ran.prints(&["open.txt"]);
     run(&["call", "Grep", "{\"pattern\": \"n\", \"path\": \"secret\"}"])
-        .exits(0)
-        .prints(&["No matches"]);
+        .exits(1)
+        .complains(&["Read(./secret/**)"]);
     let write = "{\"file_path\": \"secret/new.txt\", \"content\": \"x\"}";
     run(&["call", "Write", write, "--allow", "Write"]).exits(1);
     assert!(!project.root().join("secret/new.txt").exists());

@@ -86,29 +86,35 @@ async fn a_denied_file_cannot_be_read_in_any_way() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn rules_hide_no_names() {
+async fn rules_about_files_hide_no_names() {
     // Rules guard contents: a folder that shows less than it holds would only
     // confuse whoever counts, copies or commits it.
-    let running = with_secret("Read(./secret/**)").await;
-    let path = running.root().join("secret/key.txt");
-    let result = act(&running, "read-every-way", json!({"path": path})).await;
-    let report = Report::of(&result);
-    assert_eq!(
-        report.tried("names-in-parent")["value"],
-        json!(["key.txt", "victim_dir"])
-    );
-    assert_eq!(
-        report.tried("search-files-in-parent")["value"],
-        json!([path])
-    );
-    assert_eq!(report.tried("search-matches-in-parent")["value"], json!([]));
-
-    // A rule about the folder itself closes its list of names too.
-    let running = with_secret("Read(./secret)").await;
-    let path = running.root().join("secret/key.txt");
-    let report = Report::of(&act(&running, "read-every-way", json!({"path": path})).await);
-    assert_eq!(report.tried("names-in-parent")["ok"], json!(false));
-    assert_eq!(report.tried("search-files-in-parent")["ok"], json!(false));
+    for rule in ["Read(./secret/key.txt)", "Read(./secret/*)"] {
+        let running = with_secret(rule).await;
+        let path = running.root().join("secret/key.txt");
+        let result = act(&running, "read-every-way", json!({"path": path})).await;
+        let report = Report::of(&result);
+        let value = |name: &str| report.tried(name)["value"].clone();
+        assert_eq!(value("names-in-parent"), json!(["key.txt", "victim_dir"]));
+        assert_eq!(value("search-files-in-parent"), json!([path]), "{rule}");
+        assert_eq!(value("search-matches-in-parent"), json!([]), "{rule}");
+    }
+    // A rule about the folder itself, or all in it, closes its list of names too.
+    for rule in ["Read(./secret)", "Read(./secret/**)"] {
+        let running = with_secret(rule).await;
+        let path = running.root().join("secret/key.txt");
+        let report = Report::of(&act(&running, "read-every-way", json!({"path": path})).await);
+        assert_eq!(
+            report.tried("names-in-parent")["ok"],
+            json!(false),
+            "{rule}"
+        );
+        assert_eq!(
+            report.tried("search-files-in-parent")["ok"],
+            json!(false),
+            "{rule}"
+        );
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

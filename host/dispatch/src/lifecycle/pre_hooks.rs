@@ -37,7 +37,7 @@ impl Reviewed {
         let taken = |ticket: &Ticket, checked: &Checked| {
             let declared = &tool.info().subjects;
             let cwd = &ticket.environment.working_directory;
-            subjects(declared, &checked.input, cwd)
+            subjects(declared, &checked.input, cwd, checked.claims)
         };
         let studied = |ticket: &Ticket, found: &[Subject]| -> Study {
             let cwd = &ticket.environment.working_directory;
