@@ -257,7 +257,7 @@ pub fn listen(wanted: usize, seed: u64) -> (Figures, Vec<String>) {
             figures.heard += usize::from(is_heard);
             figures.opaque += usize::from(!is_heard && report.is_opaque);
             // What an earlier script left running may have been counted here: once more, alone.
-            if !is_heard && !report.is_opaque && self::hits(&[script.clone()])[0] > 0 {
+            if !is_heard && !report.is_opaque && self::hits(std::slice::from_ref(script))[0] > 0 {
                 wrong.push(format!("{script:?} runs {FORBIDDEN}, and nothing says so"));
             }
         }
