@@ -28,6 +28,7 @@ fn found(deny: &[&str], ask: &[&str], allow: &[&str]) -> Vec<(&'static str, Stri
         "B" => Some(SubjectKind::Command),
         "T" => Some(SubjectKind::Path),
         "W" => Some(SubjectKind::Url),
+        "S" => Some(SubjectKind::Text),
         _ => None,
     };
     lint(&rules, &kinds)
@@ -50,6 +51,9 @@ fn a_stricter_rule_shadows_what_it_covers() {
         (&["B(git * main)"], &[], "B(git push main)", true),
         (&["B(*)"], &[], "B(npm test)", true),
         (&[], &["B(git:*)"], "B(git push:*)", true),
+        (&["S(a)"], &[], "S(a)", true),
+        (&["S(a)"], &[], "S(ab)", false),
+        (&["S(*)"], &[], "S(ab)", true),
         (&["T(./src/**)"], &[], "T(./src/a.rs)", true),
         (&["T(./src)"], &[], "T(./src/**/*.rs)", true),
         (&["T(./src/**)"], &[], "T(./src/**/*.rs)", false),
