@@ -24,10 +24,10 @@ mod quiet;
 mod raw;
 mod reading;
 mod report;
-#[cfg(test)]
-mod reports;
 mod syntax;
 mod table;
+#[cfg(test)]
+mod tests;
 mod unroll;
 mod wrapper;
 mod zsh;

@@ -133,9 +133,9 @@ fn sizes(commands: &[ReadCommand]) -> String {
 fn what_is_said_about_every_case_is_what_was_reviewed() {
     let place = Place::new("/home/dev/project").with_home("/home/dev");
     let tables = [
-        include_str!("../cases/scripts.txt"),
-        include_str!("../../policy/cases/evasions.txt"),
-        include_str!("../../policy/cases/everyday.txt"),
+        include_str!("../../cases/scripts.txt"),
+        include_str!("../../../policy/cases/evasions.txt"),
+        include_str!("../../../policy/cases/everyday.txt"),
     ];
     let said: String = tables
         .into_iter()
