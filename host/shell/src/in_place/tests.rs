@@ -125,6 +125,8 @@ fn anything_else_stays_a_command() {
     for script in [
         "sed 's/a/b/' f",
         "sed -i 's/a/b/gg' f",
+        "sed -i 's/é/e/' f",
+        "sed -i 's/a/b/w' f",
         "sed -i 's/[b-a]/x/' f",
         "sed -i 's/[a-Z]/x/' f",
         "sed -i 's/[a--]/x/' f",
