@@ -205,7 +205,7 @@ impl Origins {
             }
             settings.looked_for.push(place.file.clone());
             let Some(text) = read_text(&place.file)? else {
-                // Rules that somebody relies on are not there.
+                // The rules that the user relies on would not be there.
                 if place.source == Source::Flags {
                     bail!("--settings {}: there is no such file", place.file.display());
                 }
