@@ -7,6 +7,7 @@
 mod closed;
 mod git;
 mod job;
+mod judged;
 mod output;
 mod refusals;
 mod runner;
@@ -25,7 +26,7 @@ use toolbay_contract::{
 use toolbay_policy::{Access, Zone};
 use toolbay_sandbox::cage::{
     self, Bounds, CageZone, Command, Demands, Enclosure, GitAccess, Hosts, Limits, Paths, Profile,
-    ProtectedNames, Streams, Strength,
+    Programs, ProtectedNames, Streams, Strength,
 };
 use toolbay_sandbox::process::Bare;
 
@@ -147,7 +148,11 @@ impl Caged {
         }
         let enclosure = self.enclosure().await?;
         let enclosure = self.closing(enclosure, run).await?;
-        if run.is_read_only() {
+        let programs = match run.is_read_only() || judged::by_its_words(&run.script) {
+            true => Programs::Judged,
+            false => Programs::Any,
+        };
+        if programs == Programs::Judged {
             let quiet = toolbay_shell::QUIET.iter();
             environment.extend(quiet.map(|(name, value)| (name.into(), value.into())));
         }
@@ -164,6 +169,7 @@ impl Caged {
                 true => Profile::ReadOnly,
                 false => Profile::Workspace { git },
             },
+            programs,
             hosts: self.hosts(run.is_read_only())?,
             // Those of time and output are held by whoever runs it.
             limits: Limits::default(),

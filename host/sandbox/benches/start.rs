@@ -16,8 +16,8 @@ fn main() {
     use std::time::{Duration, Instant};
 
     use toolbay_sandbox::cage::{
-        Command, Demands, GitAccess, Helper, Hosts, Kind, Limits, Paths, Profile, Streams,
-        Strength, choose,
+        Command, Demands, GitAccess, Helper, Hosts, Kind, Limits, Paths, Profile, Programs,
+        Streams, Strength, choose,
     };
 
     const ROUNDS: usize = 300;
@@ -59,6 +59,7 @@ fn main() {
             },
             hosts: Hosts::default(),
             limits: Limits::default(),
+            programs: Programs::Any,
             streams: Streams::Apart,
         };
         let (mut bare, mut caged) = (Vec::new(), Vec::new());

@@ -9,8 +9,8 @@ use std::time::Duration;
 use anyhow::Context;
 use serde_json::json;
 use toolbay_sandbox::cage::{
-    Command, Demands, Ended, GitAccess, Hosts, How, Limits, Paths, Profile, Stream, Streams,
-    Strength, allowed, choose, home_controls, secrets,
+    Command, Demands, Ended, GitAccess, Hosts, How, Limits, Paths, Profile, Programs, Stream,
+    Streams, Strength, allowed, choose, home_controls, secrets,
 };
 
 use super::print_json;
@@ -63,6 +63,7 @@ async fn run_one(common: &Common, wish: SandboxRun) -> anyhow::Result<ExitCode> 
                 .map_or(Limits::default().time, Duration::from_millis),
             ..Limits::default()
         },
+        programs: Programs::Any,
         streams: Streams::Apart,
     };
     let mut kept = (Vec::new(), Vec::new());

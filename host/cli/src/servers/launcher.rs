@@ -15,7 +15,8 @@ use toolbay_contract::BoxFuture;
 use toolbay_mcp::client::config::StdioConfig;
 use toolbay_mcp::client::{Instance, Launched, Launcher};
 use toolbay_sandbox::cage::{
-    self, CageError, Command, Enclosure, Ended, GitAccess, Hosts, How, Limits, Profile, Streams,
+    self, CageError, Command, Enclosure, Ended, GitAccess, Hosts, How, Limits, Profile, Programs,
+    Streams,
 };
 
 use super::fetched::{self, Package, Packages};
@@ -137,6 +138,7 @@ impl CagedServers {
                 time: LIFE,
                 ..Limits::default()
             },
+            programs: Programs::Any,
             streams: Streams::Apart,
         })
     }
@@ -200,6 +202,7 @@ impl CagedServers {
                 time: fetched::TIME,
                 ..Limits::default()
             },
+            programs: Programs::Any,
             streams: Streams::Apart,
         };
         let _spinner = Spinner::start(format!("fetching the MCP server {server}"));

@@ -43,7 +43,10 @@ pub(super) fn command(program: &Path, helper: &Path, steps: &[Step], temporary: 
         match step {
             Step::Private { at, bytes } => private(&mut all, at, *bytes),
             Step::Writable(path) => all.extend(["--bind".into(), path.clone(), path.clone()]),
-            Step::ReadOnly(path) => all.extend(["--ro-bind".into(), path.clone(), path.clone()]),
+            // It cannot forbid programs in a mount; the doorman does.
+            Step::ReadOnly(path) | Step::Data(path) => {
+                all.extend(["--ro-bind".into(), path.clone(), path.clone()])
+            }
             Step::Hidden(path) if path.path().is_dir() => {
                 all.extend([
                     "--perms".into(),

@@ -130,6 +130,7 @@ fn try_out(cage: &Cage) -> Result<(), String> {
             folder: "/".into(),
         },
         steps: Vec::new(),
+        programs: None,
         guard: Guard {
             zones: match cage.kind {
                 Kind::Namespaces | Kind::Bubblewrap => vec![Zone {

@@ -1,5 +1,6 @@
 //! From a session's paths and a command's profile to what the command will see.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::Profile;
@@ -7,6 +8,7 @@ use super::ground::{Found, Ground};
 use super::guard::{GitAccess, Guard, Zone, ZoneKind};
 use super::limits::Limits;
 use super::plan::{Step, Text, Walls};
+use super::programs::ProgramGuard;
 
 /// Folders for temporary files: each command has its own.
 const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
@@ -15,6 +17,20 @@ const SERVICES: &str = "/run";
 /// Parts of that folder that hold programs on some systems.
 const PROGRAMS_AMONG_SERVICES: [&str; 2] = ["/run/current-system", "/run/wrappers"];
 const SHARED_MEMORY: &str = "/dev/shm";
+/// Where version managers keep what they installed, below a home folder, which may be a root.
+const TOOLS: [&str; 11] = [
+    ".rustup/toolchains",
+    ".cargo/bin",
+    ".nvm/versions",
+    ".pyenv/versions",
+    ".rbenv/versions",
+    ".asdf/installs",
+    ".volta/tools",
+    ".sdkman/candidates",
+    ".local/share/mise/installs",
+    ".local/share/uv/python",
+    ".local/bin",
+];
 
 /// What a command will see and may change.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +45,7 @@ pub(crate) fn layout(
     profile: Profile,
     limits: &Limits,
     walls: Walls,
+    programs: Option<&ProgramGuard>,
 ) -> Layout {
     let covered = covered(ground);
     let mut steps: Vec<Step> = covered
@@ -39,8 +56,8 @@ pub(crate) fn layout(
         })
         .collect();
     let is_covered = |path: &Path| covered.iter().any(|top| path.starts_with(top));
-    let programs = PROGRAMS_AMONG_SERVICES.map(PathBuf::from).into_iter();
-    let programs = programs.filter(|path| is_covered(path) && path.is_dir());
+    let services = PROGRAMS_AMONG_SERVICES.map(PathBuf::from).into_iter();
+    let services = services.filter(|path| is_covered(path) && path.is_dir());
     // Only what a private folder covers has to be shown again to be read: what was asked
     // for, and what lies around a root, as everywhere else.
     let mut shown: Vec<PathBuf> = ground
@@ -49,7 +66,7 @@ pub(crate) fn layout(
         .chain(&ground.own)
         .filter_map(|root| neighbourhood(root, &covered))
         .chain(ground.read.iter().filter(|path| is_covered(path)).cloned())
-        .chain(programs)
+        .chain(services)
         .collect();
     shown.sort();
     shown.dedup();
@@ -58,8 +75,15 @@ pub(crate) fn layout(
     let zones = zones(ground, profile);
     if profile == Profile::ReadOnly {
         let all = ground.writable();
-        let all = all.iter().filter(|path| is_covered(path));
-        steps.extend(all.map(|path| Step::ReadOnly(path.as_path().into())));
+        steps.extend(all.iter().filter_map(|path| {
+            // A folder of programs in it stays one: the doorman alone holds the rest then.
+            let holds_data = programs.is_some_and(|guard| !guard.has_programs_in(path));
+            match (holds_data, is_covered(path)) {
+                (true, _) => Some(Step::Data(path.as_path().into())),
+                (false, true) => Some(Step::ReadOnly(path.as_path().into())),
+                (false, false) => None,
+            }
+        }));
     }
     steps.extend(changeable(ground, found, &zones));
     // On top of what is protected around them.
@@ -73,6 +97,32 @@ pub(crate) fn layout(
             shown,
             ..guard(ground, found, profile, zones, walls)
         },
+    }
+}
+
+/// What the doorman goes by where a script was judged by its words.
+pub(crate) fn program_guard(ground: &Ground, environment: &[(OsString, OsString)]) -> ProgramGuard {
+    let variable = |wanted: &str| {
+        let mut all = environment.iter();
+        all.rfind(|(name, _)| name == wanted)
+            .map(|(_, value)| value.as_os_str())
+    };
+    let real = |path: PathBuf| path.canonicalize().ok().map(Text::from);
+    let path = variable("PATH").map(std::env::split_paths);
+    let path = path.into_iter().flatten().filter(|path| path.is_absolute());
+    let home = variable("HOME").map(Path::new);
+    let tools = home
+        .into_iter()
+        .flat_map(|home| TOOLS.map(|part| home.join(part)));
+    let data = ground.roots.iter().chain(&ground.write).chain(&ground.own);
+    let temporary = TEMPORARY.iter().chain([&SHARED_MEMORY]);
+    ProgramGuard {
+        data: data
+            .map(|path| path.as_path().into())
+            .chain(temporary.map(|path| Text::from(*path)))
+            .collect(),
+        path: path.filter_map(real).collect(),
+        tools: tools.filter_map(real).collect(),
     }
 }
 

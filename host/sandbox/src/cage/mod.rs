@@ -18,6 +18,7 @@ pub(crate) mod limits;
 mod line;
 pub(crate) mod narrow;
 pub(crate) mod plan;
+pub(crate) mod programs;
 pub(crate) mod proxy;
 mod run;
 
@@ -37,6 +38,7 @@ pub use guard::GitAccess;
 pub use leash::{Bounds, Leash};
 pub use limits::Limits;
 pub use narrow::CageZone;
+pub use programs::Programs;
 pub use proxy::hosts::{Hosts, NoHost};
 
 use ground::{Found, Ground};
@@ -343,6 +345,7 @@ pub struct Command {
     /// The whole environment; a later pair beats an earlier one of the same name.
     pub environment: Vec<(OsString, OsString)>,
     pub profile: Profile,
+    pub programs: Programs,
     /// What it may reach through a proxy; by default nothing.
     pub hosts: Hosts,
     pub limits: Limits,

@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::guard::Guard;
 use super::limits::Limits;
+use super::programs::ProgramGuard;
 
 /// The walls that stand around a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +32,8 @@ pub(crate) struct Plan {
     /// In order: later ones lie on top of earlier ones.
     pub(crate) steps: Vec<Step>,
     pub(crate) guard: Guard,
+    /// Which programs may be started, where not all may.
+    pub(crate) programs: Option<ProgramGuard>,
     pub(crate) limits: Limits,
     /// What must stay unreadable where there are no mounts to hide it.
     pub(crate) unreadable: Vec<Text>,
@@ -77,6 +80,8 @@ pub(crate) enum Step {
     Writable(Text),
     /// The host's own, not to be changed.
     ReadOnly(Text),
+    /// The same, and nothing in it can be started or loaded as code.
+    Data(Text),
     /// Neither to be changed nor read.
     Hidden(Text),
 }

@@ -15,7 +15,9 @@ use super::leash::{Leash, Pace};
 use super::line::{Line, Word};
 use super::plan::{self, Input, Network, Plan, Program, Report, Walls};
 use super::proxy::{self, Proxy};
-use super::{CageError, Command, Enclosure, Ended, GitAccess, How, Profile, Stream, Streams};
+use super::{
+    CageError, Command, Enclosure, Ended, GitAccess, How, Profile, Programs, Stream, Streams,
+};
 
 /// How much is read past the limit and thrown away before the writer counts as one that
 /// will not stop. A few pipes full: who ends soon keeps its exit code.
@@ -137,12 +139,6 @@ impl Enclosure {
             Profile::ReadOnly => super::Found::default(),
             Profile::Workspace { .. } => self.found(&ground, git),
         };
-        let mut layout = layout::layout(&ground, &found, command.profile, &command.limits, walls);
-        for zone in &mut layout.guard.zones {
-            zone.fix().map_err(|error| {
-                CageError::Broken(format!("opening {}: {error}", zone.path.path().display()))
-            })?;
-        }
         let mut environment = command.environment.clone();
         if network != Network::None {
             let variables = proxy::variables();
@@ -154,6 +150,23 @@ impl Enclosure {
             walls,
             &environment,
         );
+        let programs = match command.programs {
+            Programs::Any => None,
+            Programs::Judged => Some(layout::program_guard(&ground, &environment)),
+        };
+        let mut layout = layout::layout(
+            &ground,
+            &found,
+            command.profile,
+            &command.limits,
+            walls,
+            programs.as_ref(),
+        );
+        for zone in &mut layout.guard.zones {
+            zone.fix().map_err(|error| {
+                CageError::Broken(format!("opening {}: {error}", zone.path.path().display()))
+            })?;
+        }
         Ok(Plan {
             walls,
             program: Program {
@@ -168,6 +181,7 @@ impl Enclosure {
             bubblewrap: self.cage.bubblewrap_command(&layout.steps, &command.limits),
             steps: layout.steps,
             guard: layout.guard,
+            programs,
             limits: command.limits,
             unreadable: ground.hidden.iter().map(Into::into).collect(),
             network,

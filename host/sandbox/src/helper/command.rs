@@ -7,7 +7,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
-use super::{While, fences, filter};
+use super::filter::{self, Starts};
+use super::{While, fences};
 use crate::cage::limits::Limits;
 use crate::cage::plan::{Input, Plan, Program, Walls};
 use crate::kernel::process::{self, Keep};
@@ -73,7 +74,11 @@ fn prepare(plan: &Plan, file_mask: u32, parent: &UnixStream) -> Result<(Texts, T
     process::close_from(3).during("closing files")?;
     fences::around_the_command(plan)?;
     process::drop_capabilities(Keep::Nothing).during("dropping capabilities")?;
-    let rules = filter::rules(plan.walls);
+    let starts = match plan.programs {
+        Some(_) => Starts::Asked,
+        None => Starts::Free,
+    };
+    let rules = filter::rules(plan.walls, starts);
     let mut code = bpf::compile(&rules).ok_or("this processor has no list of system calls")?;
     let listener = seccomp::install(&mut code).during("installing the filter")?;
     socket::send_file(parent.as_fd(), b' ', listener.as_fd()).during("handing the filter over")?;

@@ -6,6 +6,7 @@
 
 mod metadata;
 mod opening;
+mod starting;
 
 use std::collections::BTreeSet;
 use std::ffi::CString;
@@ -13,10 +14,12 @@ use std::io::Error;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
+use self::starting::Wanted;
 use super::doors::Door;
 use super::resolve::{self, Spot};
 use crate::cage::guard::{Act, Guard};
 use crate::cage::plan::{Plan, Walls};
+use crate::cage::programs::ProgramGuard;
 use crate::kernel::open::{self, Pair};
 use crate::kernel::seccomp::{self, Answer, Asked};
 
@@ -28,6 +31,10 @@ const RENAME_NOREPLACE: u32 = 1;
 
 pub(crate) struct Doorman<'a> {
     guard: &'a Guard,
+    /// Which programs may be started, where not all may.
+    programs: Option<&'a ProgramGuard>,
+    /// The command has not become its program yet.
+    is_starting: bool,
     walls: Walls,
     doors: &'a [Door],
     told: BTreeSet<String>,
@@ -50,12 +57,19 @@ impl<'a> Doorman<'a> {
     pub(crate) fn new(plan: &'a Plan, doors: &'a [Door]) -> Self {
         Self {
             guard: &plan.guard,
+            programs: plan.programs.as_ref(),
+            is_starting: true,
             walls: plan.walls,
             doors,
             told: BTreeSet::new(),
             news: Vec::new(),
             waiting: Vec::new(),
         }
+    }
+
+    /// The command has become its program: who asks from now on is not the helper any more.
+    pub(crate) fn command_started(&mut self) {
+        self.is_starting = false;
     }
 
     /// Answers one waiting call.
@@ -107,6 +121,24 @@ impl<'a> Doorman<'a> {
             libc::SYS_renameat2 => self.rename(&caller, (a, b), (c, d), e as u32),
             libc::SYS_unlinkat => self.remove(&caller, (a, b), c as i32),
             libc::SYS_truncate => self.truncate(&caller, a, b),
+            libc::SYS_execve => self.start_program(
+                &caller,
+                Wanted {
+                    folder: HERE,
+                    path: a,
+                    words: b,
+                    flags: 0,
+                },
+            ),
+            libc::SYS_execveat => self.start_program(
+                &caller,
+                Wanted {
+                    folder: a,
+                    path: b,
+                    words: c,
+                    flags: e as i32,
+                },
+            ),
             #[cfg(target_arch = "x86_64")]
             libc::SYS_open => self.open(&caller, (HERE, a), b as i32, c as u32),
             #[cfg(target_arch = "x86_64")]
@@ -250,10 +282,14 @@ impl<'a> Doorman<'a> {
         let Some(reason) = self.guard.refuses(act, path) else {
             return Ok(());
         };
+        Err(self.refuse(reason))
+    }
+
+    fn refuse(&mut self, reason: String) -> Answer {
         if self.told.len() < MOST_TOLD && self.told.insert(reason.clone()) {
             self.news.push(reason);
         }
-        Err(Answer::Fail(libc::EACCES))
+        Answer::Fail(libc::EACCES)
     }
 }
 

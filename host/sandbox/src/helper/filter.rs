@@ -109,8 +109,15 @@ const NEW_NAMESPACES: u32 = (libc::CLONE_NEWUSER
 /// Bits of a mode that let a file run as its owner or group.
 const SET_ID: u32 = 0o6000;
 
+/// Whether the doorman is asked before a program starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Starts {
+    Free,
+    Asked,
+}
+
 /// The whole list for a cage.
-pub(crate) fn rules(walls: Walls) -> Vec<Rule> {
+pub(crate) fn rules(walls: Walls, starts: Starts) -> Vec<Rule> {
     let mut rules = Vec::with_capacity(128);
     for call in REFUSED.iter().chain(REFUSED_HERE) {
         rules.push(rule(*call, vec![], fail(EPERM)));
@@ -149,6 +156,10 @@ pub(crate) fn rules(walls: Walls) -> Vec<Rule> {
     }
     rules.extend(socket_rules(walls));
     rules.extend(doorman_rules());
+    if starts == Starts::Asked {
+        let starts = [libc::SYS_execve, libc::SYS_execveat];
+        rules.extend(starts.map(|call| rule(call, vec![], Action::Ask)));
+    }
     rules
 }
 

@@ -43,7 +43,8 @@ pub(crate) fn run(host: &mut Host, plan: &Plan) -> Result<(), String> {
     drop_powers(plan.walls)?;
     let file_mask = process::set_file_mask(0);
     let signals = process::children_end().during("watching children")?;
-    let started = start(plan, file_mask)?;
+    let mut doorman = Doorman::new(plan, &doors);
+    let started = start(plan, file_mask, &mut doorman)?;
     drop(proxy);
     if plan.input == Input::FromHost {
         // Else the host could not see that the command stopped reading.
@@ -56,7 +57,7 @@ pub(crate) fn run(host: &mut Host, plan: &Plan) -> Result<(), String> {
                 listener,
                 signals,
             };
-            guard(host, Doorman::new(plan, &doors), plan, &watched)
+            guard(host, doorman, plan, &watched)
         }
         Started::Not(report) => {
             host.tell(&report);
@@ -102,7 +103,7 @@ enum Started {
 }
 
 /// Starts the command and waits until it has become the program.
-fn start(plan: &Plan, file_mask: u32) -> Result<Started, String> {
+fn start(plan: &Plan, file_mask: u32, doorman: &mut Doorman<'_>) -> Result<Started, String> {
     let (mut ours, theirs) = UnixStream::pair().during("talking to the command")?;
     let child = match process::fork_into(0).during("starting the command")? {
         Side::Parent(child) => child,
@@ -115,6 +116,9 @@ fn start(plan: &Plan, file_mask: u32) -> Result<Started, String> {
     let mut byte = [0];
     let (_, listener) =
         socket::receive(ours.as_fd(), &mut byte).during("hearing from the command")?;
+    if let Some(listener) = &listener {
+        serve_until_started(doorman, listener, &ours)?;
+    }
     // Closed without a word when the program has started.
     let mut word = String::new();
     ours.read_to_string(&mut word)
@@ -126,6 +130,31 @@ fn start(plan: &Plan, file_mask: u32) -> Result<Started, String> {
         None => {
             let first = char::from(byte[0]).to_string();
             Err(first + &word)
+        }
+    }
+}
+
+/// Starting a program may itself be a call that asks.
+fn serve_until_started(
+    doorman: &mut Doorman<'_>,
+    listener: &OwnedFd,
+    command: &UnixStream,
+) -> Result<(), String> {
+    loop {
+        let events = [
+            Event::Readable(listener.as_fd()),
+            Event::Readable(command.as_fd()),
+        ];
+        let [asks, word] = wait_for(events, None).during("starting the command")?;
+        if word.is_some() {
+            doorman.command_started();
+            return Ok(());
+        }
+        match asks {
+            Some(Seen::Readable) => doorman.serve(listener.as_fd()),
+            // Nobody is left who could ask, nor to say why.
+            Some(Seen::Closed) => return Ok(()),
+            None => {}
         }
     }
 }

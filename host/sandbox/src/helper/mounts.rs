@@ -33,7 +33,7 @@ fn stray(mounts: &[u8], steps: &[Step]) -> Option<PathBuf> {
                 Step::Writable(place) | Step::Private { at: place, .. } => {
                     path.starts_with(place.path())
                 }
-                Step::ReadOnly(_) | Step::Hidden(_) => false,
+                Step::ReadOnly(_) | Step::Data(_) | Step::Hidden(_) => false,
             })
     };
     let lines = mounts.split(|byte| *byte == b'\n');

@@ -47,6 +47,13 @@ pub(crate) fn text(thread: i32, address: u64) -> Option<CString> {
     None
 }
 
+/// Reads a number, as wide as an address, that a process points to.
+pub(crate) fn number(thread: i32, address: u64) -> Option<u64> {
+    let mut bytes = [0; 8];
+    let count = process::read_memory(thread, address, &mut bytes).ok()?;
+    (count == bytes.len()).then(|| u64::from_ne_bytes(bytes))
+}
+
 /// The folder that relative paths of a thread start from.
 pub(crate) fn base(thread: i32, folder: i32) -> Option<OwnedFd> {
     let link = if folder == libc::AT_FDCWD {

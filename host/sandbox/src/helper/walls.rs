@@ -76,6 +76,7 @@ fn copy_for(step: &Step) -> Result<Option<OwnedFd>, String> {
             Ok(Some(copy))
         }
         Step::ReadOnly(path) => restricted(path.path(), Use::Read).map(Some),
+        Step::Data(path) => restricted(path.path(), Use::Data).map(Some),
         Step::Private { .. } | Step::Hidden(_) => Ok(None),
     }
 }
@@ -155,7 +156,7 @@ fn apply(step: &Step, copy: Option<OwnedFd>, none: &(OwnedFd, OwnedFd)) -> io::R
             let place = open::fixed(&c_text(path.path())?)?;
             mount::attach_held(copy.as_fd(), place.as_fd())
         }
-        (Step::ReadOnly(path), Some(copy)) => {
+        (Step::ReadOnly(path) | Step::Data(path), Some(copy)) => {
             make_place(path.path(), &copy)?;
             mount::attach(copy.as_fd(), path.path())
         }
@@ -170,7 +171,7 @@ fn apply(step: &Step, copy: Option<OwnedFd>, none: &(OwnedFd, OwnedFd)) -> io::R
             let cover = mount::copy_open(cover.as_fd())?;
             mount::attach(cover.as_fd(), path.path())
         }
-        (Step::Writable(_) | Step::ReadOnly(_), None) => {
+        (Step::Writable(_) | Step::ReadOnly(_) | Step::Data(_), None) => {
             Err(io::Error::other("no copy was made of it"))
         }
     }
@@ -196,7 +197,7 @@ fn describe(step: &Step) -> String {
     let (what, path) = match step {
         Step::Private { at, .. } => ("making a private folder at", at),
         Step::Writable(path) => ("showing, to be written,", path),
-        Step::ReadOnly(path) => ("showing, to be read,", path),
+        Step::ReadOnly(path) | Step::Data(path) => ("showing, to be read,", path),
         Step::Hidden(path) => ("hiding", path),
     };
     format!("{what} {}", path.path().display())

@@ -11,11 +11,14 @@ use super::{c_text, checked};
 const READ_ONLY: u64 = libc::MOUNT_ATTR_RDONLY;
 const NO_SUID: u64 = libc::MOUNT_ATTR_NOSUID;
 const NO_DEVICES: u64 = libc::MOUNT_ATTR_NODEV;
+const NO_PROGRAMS: u64 = libc::MOUNT_ATTR_NOEXEC;
 
 /// What a copied mount may be used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Use {
     Read,
+    /// Reading alone: no program in it can be started, no library loaded.
+    Data,
     Write,
     /// A device file: reading and writing it is writing to the device.
     Device,
@@ -59,6 +62,7 @@ pub(crate) fn restrict(tree: BorrowedFd<'_>, what_for: Use) -> Result<()> {
         attr_set: NO_SUID
             | match what_for {
                 Use::Read => READ_ONLY | NO_DEVICES,
+                Use::Data => READ_ONLY | NO_DEVICES | NO_PROGRAMS,
                 Use::Write => NO_DEVICES,
                 Use::Device => 0,
             },

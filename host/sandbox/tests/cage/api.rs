@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use toolbay_sandbox::cage::{
     CageError, Closed, Command, Demands, Enclosure, Ended, GitAccess, Helper, Hosts, How, Kind,
-    Limits, Paths, Profile, Stream, Streams, Strength, choose, offers,
+    Limits, Paths, Profile, Programs, Stream, Streams, Strength, choose, offers,
 };
 
 use crate::world::ALONE;
@@ -54,6 +54,7 @@ pub(crate) fn command(root: &Path, script: &str) -> Command {
         },
         hosts: Hosts::default(),
         limits: Limits::default(),
+        programs: Programs::Any,
         streams: Streams::Apart,
     }
 }

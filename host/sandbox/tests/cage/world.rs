@@ -250,6 +250,15 @@ impl World {
         all
     }
 
+    /// A command of the user's own, outside of every cage, in the project.
+    pub fn outside(&self, command: &[&str]) -> Command {
+        let mut all = Command::new(command[0]);
+        all.args(&command[1..]).current_dir(self.project());
+        all.env_clear().envs(self.variables());
+        self.as_user(&mut all);
+        all
+    }
+
     fn as_user<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         match self.user {
             User::This => command,

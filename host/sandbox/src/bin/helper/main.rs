@@ -2,7 +2,7 @@
 //! helper, and runs one command with the exit code of that command.
 //!
 //! `toolbay-cage-helper KIND PROFILE [--root|--write|--own|--read|--protect|--deny-read|--zone|--zone-file|--host DIR]…
-//! [--home DIR] [--cwd DIR] [--time MS] [--memory BYTES] [--env K=V]… -- COMMAND…`, or `try NAME`: one call.
+//! [--home DIR] [--cwd DIR] [--programs any|judged] [--time MS] [--memory BYTES] [--env K=V]… -- COMMAND…`, or `try NAME`: one call.
 #![allow(clippy::print_stderr)]
 
 use std::process::ExitCode;
@@ -34,7 +34,7 @@ mod linux {
     use std::time::Duration;
 
     use toolbay_sandbox::cage::{
-        CageZone, Command, Demands, GitAccess, Hosts, How, Kind, Limits, Paths, Profile,
+        CageZone, Command, Demands, GitAccess, Hosts, How, Kind, Limits, Paths, Profile, Programs,
         ProtectedNames, Stream, Streams, Strength, choose, home_controls, secrets,
     };
 
@@ -84,6 +84,7 @@ mod linux {
         let mut environment = Vec::new();
         let mut zones: Option<Vec<CageZone>> = None;
         let mut folder = None;
+        let mut programs = Programs::Any;
         let mut hosts = Vec::new();
         let mut search_path = Demands::default().search_path;
         loop {
@@ -112,6 +113,13 @@ mod linux {
                 }
                 "--host" => hosts.push(text(value)?),
                 "--search" => search_path = value,
+                "--programs" => {
+                    programs = match text(value)?.as_str() {
+                        "any" => Programs::Any,
+                        "judged" => Programs::Judged,
+                        other => return Err(format!("no programs {other}")),
+                    };
+                }
                 "--cwd" => folder = Some(PathBuf::from(value)),
                 "--time" => {
                     let time = text(value)?.parse().map_err(|_| "no number")?;
@@ -135,6 +143,7 @@ mod linux {
                 .unwrap_or_else(|| "/".into()),
             environment,
             profile,
+            programs,
             hosts: Hosts::new(hosts.iter().map(String::as_str), [])
                 .map_err(|error| error.to_string())?,
             limits,
