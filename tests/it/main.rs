@@ -44,3 +44,5 @@ mod tasks;
 mod servers;
 // The README leads a plugin author to a working tool.
 mod template;
+// Files that others brought along start nothing unasked.
+mod walls;

@@ -6,6 +6,7 @@
 
 mod answer;
 mod event;
+mod files;
 mod matcher;
 mod message;
 mod run;

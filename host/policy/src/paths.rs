@@ -130,6 +130,11 @@ impl PathRules {
         })
     }
 
+    /// What is closed to writing whatever rules say: files of the host's own, and what its hooks run.
+    pub fn never_written(&self) -> &[PathBuf] {
+        &self.closed.unwritable
+    }
+
     /// Folders in which all other deny rules may match something.
     pub fn searched(&self) -> impl Iterator<Item = PathBuf> {
         let others = self

@@ -23,6 +23,9 @@ pub(super) fn by(rules: &PathRules, roots: &[PathBuf]) -> Result<Closed, String>
             PathAccess::Write => closed.unwritable.push(path),
         }
     }
+    let own = rules.never_written().iter();
+    let inside = own.filter(|path| roots.iter().any(|root| path.starts_with(root)));
+    closed.unwritable.extend(inside.cloned());
     let mut entries = 0;
     for folder in to_search(rules, roots) {
         search(&folder, rules, &mut closed, &mut entries)?;

@@ -85,7 +85,12 @@ impl FileKeeper {
 
     fn policy_of(&self, settings: &Settings) -> Policy {
         let home = self.origins.places.home.as_deref();
-        settings.policy(self.roots.clone(), &self.closed, home)
+        let mut closed = self.closed.clone();
+        // Hooks run outside of every cage: what they run is not for tools to write.
+        let roots = self.roots.iter();
+        let run_by_hooks = roots.flat_map(|root| settings.hooks.files_in(root));
+        closed.unwritable.extend(run_by_hooks);
+        settings.policy(self.roots.clone(), &closed, home)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

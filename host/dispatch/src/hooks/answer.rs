@@ -11,14 +11,19 @@ use super::settings::Hook;
 
 /// The exit code of a hook that blocks.
 const BLOCKS: i32 = 2;
+/// What a shell says when the program is not there or cannot be started, and the codes above for one
+/// that a signal ended.
+const NOT_STARTED: std::ops::RangeInclusive<i32> = 126..=255;
 
 /// One hook's answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Answer {
     /// What it says; of a hook that is content, nothing at all.
     Said(Box<Said>),
-    /// It broke: why.
+    /// It ended with an exit code that says neither yes nor no: why.
     Failed(String),
+    /// It did not come to an answer, or to one that cannot be understood: why.
+    Broken(String),
     /// The call was over before the hook was: why.
     Cancelled(String),
 }
@@ -41,20 +46,26 @@ pub(super) struct Said {
 
 /// Reads the answer of a hook that was started.
 pub(super) fn read(hook: &Hook, ended: &Ended) -> Answer {
-    let failed = match ended.how {
+    let broken = match ended.how {
         How::Exit(0) => match said(hook, ended) {
             Ok(said) => return Answer::Said(Box::new(said)),
             Err(problem) => problem,
         },
         How::Exit(BLOCKS) => return Answer::Said(Box::new(blocked(hook, ended))),
-        How::Exit(code) => format!("it ended with exit code {code}{}", complaint(ended)),
+        How::Exit(code) => {
+            let what = format!("it ended with exit code {code}{}", complaint(ended));
+            match NOT_STARTED.contains(&code) {
+                true => what,
+                false => return Answer::Failed(what),
+            }
+        }
         How::Signal(signal) => {
             format!("it was killed by signal {signal}{}", complaint(ended))
         }
         How::TimedOut => format!("it took longer than {:?} and was ended", hook.time),
         How::Flooded => format!("it wrote more than {MOST_OUTPUT} bytes and was ended"),
     };
-    Answer::Failed(failed)
+    Answer::Broken(broken)
 }
 
 fn said(hook: &Hook, ended: &Ended) -> Result<Said, String> {

@@ -18,13 +18,13 @@ use super::settings::{Hook, OnError};
 pub(super) const MOST_OUTPUT: usize = 2 * 1024 * 1024;
 
 /// How many hooks run at once in this program. Each takes a few file handles, and one
-/// that finds none left would break, which by default lets its call go on.
+/// that finds none left would break, which denies its call.
 const MOST_AT_ONCE: usize = 48;
 
 static TURNS: Semaphore = Semaphore::const_new(MOST_AT_ONCE);
 
 /// The project's folder, under the names that scripts look for.
-const PROJECT_NAMES: [&str; 2] = ["CLAUDE_PROJECT_DIR", "TOOLBAY_PROJECT_DIR"];
+pub(super) const PROJECT_NAMES: [&str; 2] = ["CLAUDE_PROJECT_DIR", "TOOLBAY_PROJECT_DIR"];
 
 /// A hook that is to run.
 pub(super) struct Planned<'a> {
@@ -52,8 +52,7 @@ pub(super) fn plan<'a>(hooks: &'a [Hook], event: HookEvent, tool: &str) -> Vec<P
             .find(|planned| planned.hook.command == hook.command);
         match (same, hook.on_error) {
             (None, on_error) => plan.push(Planned { hook, on_error }),
-            (Some(same), OnError::Closed) => same.on_error = OnError::Closed,
-            (Some(_), OnError::Open) => {}
+            (Some(same), on_error) => same.on_error = same.on_error.max(on_error),
         }
     }
     plan
@@ -93,7 +92,8 @@ async fn run(hook: &Hook, call: &HookedCall, told: Arc<[u8]>) -> Answer {
     env.extend(PROJECT_NAMES.map(project));
     let script = Script {
         text: hook.command.to_string(),
-        cwd: call.cwd.clone(),
+        // Not where the model's last command went: a relative name means the same in every call.
+        cwd: call.project.clone(),
         env,
         stdin: told,
         time: hook.time,
@@ -101,6 +101,6 @@ async fn run(hook: &Hook, call: &HookedCall, told: Arc<[u8]>) -> Answer {
     };
     match process::run(script).await {
         Ok(ended) => answer::read(hook, &ended),
-        Err(error) => Answer::Failed(error.to_string()),
+        Err(error) => Answer::Broken(error.to_string()),
     }
 }

@@ -38,11 +38,14 @@ pub(super) struct Hook {
     pub(super) settings: Arc<str>,
 }
 
-/// What follows for a call when a hook before it breaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What follows for a call when a hook before it fails, from the most lenient on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum OnError {
-    /// The call goes on.
+    /// The call goes on, whatever happened to the hook.
     Open,
+    /// As scripts for other agents expect: an exit code that means nothing lets the call go on. A
+    /// hook that never came to an answer of its own denies: whoever wrote the call may have made it so.
+    Usual,
     /// The call is denied.
     Closed,
 }
@@ -155,10 +158,11 @@ fn parse_time(place: &Place<'_>, value: Option<&Value>) -> Result<Duration, Hook
 
 fn parse_on_error(place: &Place<'_>, value: Option<&Value>) -> Result<OnError, HookSettingsError> {
     match value.map(Value::as_str) {
-        None | Some(Some("open")) => Ok(OnError::Open),
+        None => Ok(OnError::Usual),
+        Some(Some("open")) => Ok(OnError::Open),
         Some(Some("closed")) => Ok(OnError::Closed),
         Some(_) => Err(place.wrong(
-            "must be \"open\" (a broken hook lets the call go on) or \"closed\" (it denies)",
+            "must be \"open\" (a hook that fails lets the call go on) or \"closed\" (it denies)",
         )),
     }
 }

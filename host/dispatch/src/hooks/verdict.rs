@@ -139,7 +139,20 @@ impl<'a> Sum<'a> {
             sum.hooks.push(source.hook.clone());
             match reply.answer {
                 Answer::Said(said) => sum.add(source, *said),
-                Answer::Failed(error) => sum.add_failure(source, error, reply.on_error),
+                Answer::Failed(error) => {
+                    let effect = match reply.on_error {
+                        OnError::Open | OnError::Usual => Effect::GoesOn,
+                        OnError::Closed => Effect::Denies,
+                    };
+                    sum.add_failure(source, error, effect);
+                }
+                Answer::Broken(error) => {
+                    let effect = match reply.on_error {
+                        OnError::Open => Effect::GoesOn,
+                        OnError::Usual | OnError::Closed => Effect::Denies,
+                    };
+                    sum.add_failure(source, error, effect);
+                }
                 Answer::Cancelled(reason) => sum.add_cancelled(source, reason),
             }
         }
@@ -224,20 +237,20 @@ impl<'a> Sum<'a> {
         self.messages.extend(notes);
     }
 
-    fn add_failure(&mut self, source: HookSource, error: String, on_error: OnError) {
+    fn add_failure(&mut self, source: HookSource, error: String, effect: Effect) {
         self.errors.push(error.clone());
-        let effect = match (self.event, on_error) {
-            (HookEvent::PreToolUse, OnError::Closed) => "; the call is denied",
-            (HookEvent::PreToolUse, OnError::Open) => "; the call goes on without it",
+        let words = match (self.event, effect) {
+            (HookEvent::PreToolUse, Effect::Denies) => "; the call is denied",
+            (HookEvent::PreToolUse, Effect::GoesOn) => "; the call goes on without it",
             (HookEvent::PostToolUse | HookEvent::PostToolUseFailure, _) => "",
         };
         self.messages.push(HookMessage::HookErrorDuringExecution {
             source: source.clone(),
-            error: format!("{error}{effect}"),
+            error: format!("{error}{words}"),
         });
-        if self.event == HookEvent::PreToolUse && on_error == OnError::Closed {
+        if self.event == HookEvent::PreToolUse && effect == Effect::Denies {
             let reason = format!(
-                "the hook `{}` must agree to this call but broke: {error}",
+                "the hook `{}` must agree to this call but failed: {error}",
                 source.hook
             );
             self.decide(&source, PermissionWord::Deny, reason, None);
@@ -275,6 +288,13 @@ impl<'a> Sum<'a> {
             stop_reason,
         });
     }
+}
+
+/// What a hook that failed means for its call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    GoesOn,
+    Denies,
 }
 
 /// A value that several hooks may set: the last one in the settings wins.

@@ -162,7 +162,9 @@ fn spawn(script: &Script) -> Result<Child, StartError> {
             cwd: script.cwd.clone(),
         });
     }
-    Command::new("/bin/sh")
+    let mut command = Command::new("/bin/sh");
+    forget_other_files(&mut command);
+    command
         .arg("-c")
         .arg(&script.text)
         .current_dir(&script.cwd)
@@ -190,7 +192,9 @@ fn spawn_bare(command: &super::bare::Bare) -> Result<(Child, io::PipeReader), St
     let (output, writer) = io::pipe().map_err(StartError::Refused)?;
     let errors = writer.try_clone().map_err(StartError::Refused)?;
     let environment = command.environment.iter();
-    let child = Command::new(program)
+    let mut child = Command::new(program);
+    forget_other_files(&mut child);
+    let child = child
         .args(arguments)
         .current_dir(&command.folder)
         .env_clear()
@@ -206,6 +210,20 @@ fn spawn_bare(command: &super::bare::Bare) -> Result<(Child, io::PipeReader), St
     })?;
     Ok((child, output))
 }
+
+/// Nothing that this program has open is for its commands: not even what it was given open by
+/// whoever started it, and what a library forgot to mark.
+#[cfg(target_os = "linux")]
+#[allow(unsafe_code)]
+fn forget_other_files(command: &mut Command) {
+    // SAFETY: between fork and exec it makes one system call, which takes no locks and no memory.
+    unsafe {
+        command.pre_exec(|| crate::kernel::process::close_from(3));
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn forget_other_files(_: &mut Command) {}
 
 fn how_it_ended(status: ExitStatus) -> How {
     match (status.code(), status.signal()) {

@@ -33,7 +33,7 @@ fn hooks_are_read_in_their_order_with_their_defaults() {
     let (before, failed) = (HookEvent::PreToolUse, HookEvent::PostToolUseFailure);
     // JSON objects have no order; lists do.
     for expected in [
-        (before, "first", minute, OnError::Open),
+        (before, "first", minute, OnError::Usual),
         (
             before,
             "second",
@@ -41,7 +41,7 @@ fn hooks_are_read_in_their_order_with_their_defaults() {
             OnError::Closed,
         ),
         (before, "third", minute, OnError::Open),
-        (failed, "fourth", minute, OnError::Open),
+        (failed, "fourth", minute, OnError::Usual),
     ] {
         assert!(read.contains(&expected), "{expected:?} is not in {read:?}");
     }

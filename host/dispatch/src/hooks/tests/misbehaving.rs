@@ -47,7 +47,7 @@ fn peak_memory() -> usize {
 }
 
 #[tokio::test]
-async fn a_broken_hook_lets_the_call_go_on_or_denies_it_as_configured() {
+async fn a_hook_that_fails_denies_or_lets_the_call_go_on_as_configured() {
     let project = Project::new();
     let crash = project.script(
         "crash.py",
@@ -78,7 +78,14 @@ async fn a_broken_hook_lets_the_call_go_on_or_denies_it_as_configured() {
         ("head -c 100000000 /dev/zero", json!({}), "wrote more than"),
         ("yes >&2", json!({}), "wrote more than"),
     ] {
-        let open = hook(command, extra.clone()).before(&call).await;
+        // An exit code of its own choice is no answer; everything else could be the model's doing.
+        let usual = hook(command, extra.clone()).before(&call).await;
+        let goes_on = part == "my fault";
+        assert_eq!(usual.opinion == HookOpinion::None, goes_on, "{command}");
+
+        let mut lenient = extra.clone();
+        lenient["onError"] = json!("open");
+        let open = hook(command, lenient).before(&call).await;
         assert_eq!(open.opinion, HookOpinion::None, "{command}");
         assert_eq!(
             kinds(&open.messages),
@@ -109,14 +116,50 @@ async fn a_broken_hook_lets_the_call_go_on_or_denies_it_as_configured() {
 async fn a_hook_that_cannot_start_counts_as_broken() {
     let project = Project::new();
     let mut call = project.call("Edit", json!({}));
-    call.cwd = project.folder.path().join("gone");
-    let before = hook("true", json!({"onError": "closed"}))
-        .before(&call)
-        .await;
+    call.project = project.folder.path().join("gone");
+    let before = hook("true", json!({})).before(&call).await;
     let HookOpinion::Deny(reason) = before.opinion else {
         panic!("{:?}", before.opinion);
     };
     assert!(reason.contains("gone"), "{reason}");
+}
+
+/// A relative name means the project's file, wherever the model's last command went.
+#[tokio::test]
+async fn a_hook_starts_in_the_project_whatever_the_folder_of_the_call_is() {
+    let project = Project::new();
+    let elsewhere = project.folder.path().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    std::fs::write(elsewhere.join("guard.sh"), "exit 0").unwrap();
+    std::fs::write(
+        project.folder.path().join("guard.sh"),
+        "echo no >&2; exit 2",
+    )
+    .unwrap();
+    let mut call = project.call("Edit", json!({}));
+    call.cwd = elsewhere;
+    let before = hook("sh guard.sh", json!({})).before(&call).await;
+    assert_eq!(before.opinion, HookOpinion::Deny("no".into()));
+    // One that is not there denies.
+    std::fs::remove_file(project.folder.path().join("guard.sh")).unwrap();
+    let before = hook("sh guard.sh", json!({})).before(&call).await;
+    assert!(matches!(before.opinion, HookOpinion::Deny(_)), "{before:?}");
+}
+
+/// The host was started by somebody who left a file open, without the mark that keeps it from children.
+#[tokio::test]
+async fn a_hook_inherits_no_open_file_of_the_host() {
+    use std::os::fd::AsRawFd;
+
+    let project = Project::new();
+    let call = project.call("Edit", json!({}));
+    let file = std::fs::File::open("/etc/passwd").unwrap();
+    let kept = rustix::io::fcntl_dupfd_cloexec(&file, 100).unwrap();
+    rustix::io::fcntl_setfd(&kept, rustix::io::FdFlags::empty()).unwrap();
+    let number = kept.as_raw_fd();
+    let command = format!("test ! -e /proc/self/fd/{number} || {{ echo open >&2; exit 2; }}");
+    let before = hook(&command, json!({})).before(&call).await;
+    assert_eq!(before.opinion, HookOpinion::None, "{before:?}");
 }
 
 #[tokio::test]
@@ -126,7 +169,10 @@ async fn a_broken_hook_does_not_hide_what_others_say() {
     let before = hooks("PreToolUse", &["exit 1", "echo no >&2; exit 2", "yes"])
         .before(&call)
         .await;
-    assert_eq!(before.opinion, HookOpinion::Deny("no".into()));
+    let HookOpinion::Deny(reason) = before.opinion else {
+        panic!("{:?}", before.opinion);
+    };
+    assert!(reason.starts_with("no\n"), "{reason}");
 }
 
 #[tokio::test]

@@ -1,0 +1,4 @@
+//! What a repository and a tool bring along starts nothing unasked, in a cage or outside.
+
+mod hooks;
+mod repositories;

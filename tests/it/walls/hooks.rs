@@ -1,0 +1,85 @@
+//! What a hook runs is the user's: no tool and no command can write it.
+
+use serde_json::json;
+
+use crate::program::Project;
+
+const GUARD: &str = "#!/bin/sh\nexit 0\n";
+
+/// A project with a script that a hook of the user's runs before every call.
+fn guarded(command: &str) -> Project {
+    let project = Project::new();
+    project.file("scripts/guard.sh", GUARD);
+    let settings = json!({
+        "hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": command}]}]},
+    });
+    std::fs::create_dir_all(project.user_settings().parent().unwrap()).unwrap();
+    std::fs::write(project.user_settings(), settings.to_string()).unwrap();
+    project
+}
+
+#[test]
+fn no_tool_and_no_command_rewrites_what_a_hook_runs() {
+    for command in [
+        "sh \"$CLAUDE_PROJECT_DIR\"/scripts/guard.sh",
+        "sh scripts/guard.sh",
+        "test -f README || sh ${TOOLBAY_PROJECT_DIR}/scripts/guard.sh",
+    ] {
+        let project = guarded(command);
+        let script = project.root().join("scripts/guard.sh");
+        let evil = "touch pwned";
+        let write = json!({"file_path": script, "content": evil}).to_string();
+        let edit = json!({"file_path": script, "old_string": "exit 0", "new_string": evil});
+        let edit = edit.to_string();
+        let shell = |text: &str| json!({"command": text}).to_string();
+        let read = json!({"file_path": script}).to_string();
+        project
+            .run(&["call", "--session", "s", "Read", &read])
+            .exits(0);
+        for (tool, input) in [
+            ("Write", write.as_str()),
+            ("Edit", &edit),
+            ("Bash", &shell("echo 'touch pwned' > scripts/guard.sh")),
+            ("Bash", &shell("rm scripts/guard.sh")),
+            (
+                "Bash",
+                &shell("mv scripts old && mkdir scripts && echo x > scripts/guard.sh"),
+            ),
+            ("Bash", &shell("echo x > new && mv new scripts/guard.sh")),
+            ("Bash", &shell("chmod 777 scripts/guard.sh")),
+        ] {
+            let args = ["call", "--session", "s", "--allow", tool, tool, input];
+            let ran = project.run(&args);
+            assert_ne!(ran.code, Some(0), "{command}: {tool} {input}");
+            let left = std::fs::read_to_string(&script);
+            assert_eq!(left.ok().as_deref(), Some(GUARD), "{tool} {input}");
+        }
+        assert!(!project.root().join("pwned").exists());
+    }
+}
+
+#[test]
+fn a_script_that_a_hook_runs_and_that_is_not_there_cannot_be_made() {
+    let project = guarded("sh ./later.sh; exit 0");
+    let input = json!({"command": "echo touch pwned > later.sh"}).to_string();
+    let ran = project.run(&["call", "--allow", "Bash", "Bash", &input]);
+    assert_ne!(ran.code, Some(0));
+    assert!(!project.root().join("later.sh").exists());
+}
+
+/// The guard floods, hangs or is not there: none of that lets a call through.
+#[test]
+fn a_guard_that_comes_to_no_answer_denies() {
+    for command in [
+        "cat; cat /dev/zero",
+        "kill -9 $$",
+        "exec ./not-there",
+        "echo '{\"decision\": \"blo'",
+    ] {
+        let project = guarded(command);
+        let input = json!({"file_path": project.root().join("new"), "content": "x"}).to_string();
+        let ran = project.run(&["call", "--allow", "Write", "Write", &input]);
+        assert_ne!(ran.code, Some(0), "{command}");
+        assert!(!project.root().join("new").exists(), "{command}");
+    }
+}
