@@ -413,4 +413,13 @@ mod tests {
             assert_eq!(is_bearable(&script), wanted, "{} bytes", script.len());
         }
     }
+
+    #[test]
+    fn groups_are_read_down_to_a_depth() {
+        for (depth, wanted) in [(DEEPEST, true), (DEEPEST + 1, false)] {
+            let script = format!("{}ls{}", "{ ".repeat(depth), "; }".repeat(depth));
+            let read = parse(&script).map(|tree| read(&script, &tree).is_ok());
+            assert_eq!(read, Some(wanted), "{depth}");
+        }
+    }
 }

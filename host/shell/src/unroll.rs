@@ -162,6 +162,23 @@ mod tests {
     }
 
     #[test]
+    fn the_grammar_sees_one_loop_over_the_same_words() {
+        for (script, agrees) in [
+            ("for f in a b; do ls; done", true),
+            ("for f in a b; do ls; done; ls", false),
+            ("for f in a b; do ls; done )", false),
+            ("for f in a; do ls; done", false),
+            ("for g in a b; do ls; done", false),
+            ("ls", false),
+            ("", false),
+        ] {
+            let tree = crate::syntax::parse(script).unwrap();
+            let seen = super::grammar_agrees(script, &tree, "f", &["a", "b"]);
+            assert_eq!(seen, agrees, "{script}");
+        }
+    }
+
+    #[test]
     fn other_loops_are_not_read_only() {
         for script in [
             "for f in *; do $f; done",

@@ -56,6 +56,17 @@ fn a_function_can_say_where_links_lead() {
 }
 
 #[test]
+fn a_function_knows_no_names_so_that_of_a_pattern_only_the_folder_is_followed() {
+    let resolver = LinkResolver::new(|path: &Path| match path == Path::new("/p") {
+        true => path.to_owned(),
+        false => PathBuf::from("/etc/passwd"),
+    });
+    let place = Place::new("/p").with_links(resolver);
+    assert!(inspect("cat *", &place).read_only());
+    assert!(inspect("cat a/*", &place).has(Check::OutsidePath));
+}
+
+#[test]
 fn a_link_counts_as_what_it_leads_to() {
     for (script, inside) in [
         ("cat notes.txt", false),
@@ -117,6 +128,10 @@ fn rules_get_to_see_the_link_and_what_it_leads_to() {
     assert_eq!(paths(&report.writes), ["/p/inside.txt", "/p/src/real.txt"]);
     let report = inspect("ls > etc/x", &place());
     assert_eq!(paths(&report.writes), ["/p/etc/x", "/etc/x"]);
+    // A pattern at the root is about the root, not about where the script starts.
+    let everywhere = place().with_roots([PathBuf::from("/")]);
+    let report = inspect("cat /not*", &everywhere);
+    assert_eq!(paths(&report.reads), ["/not*", "/"]);
 }
 
 #[test]

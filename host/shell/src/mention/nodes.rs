@@ -15,6 +15,10 @@ pub(super) fn may_run_unseen(script: &str, node: Node<'_>) -> bool {
         "function_definition" => true,
         // A catalogue of the project may translate it to anything, commands and all.
         "translated_string" => true,
+        // The grammar may also take its `$` for a word of its own.
+        "$" => node
+            .next_sibling()
+            .is_some_and(|next| next.kind() == "string" && next.start_byte() == node.end_byte()),
         "arithmetic_expansion" => computes_names(text),
         "c_style_for_statement" => {
             let mut cursor = node.walk();

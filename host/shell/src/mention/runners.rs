@@ -116,7 +116,7 @@ impl Listener {
                 Some((_, script)) => Some(script),
                 None => long.map(|(_, script)| script),
             };
-            let is_long = text.len() > 3 && "--split-string".starts_with(text);
+            let is_long = text.len() > 2 && "--split-string".starts_with(text);
             let script = match attached {
                 Some("") => rest.get(at + 1).map(|word| word.text.as_str()),
                 None if is_long => rest.get(at + 1).map(|word| word.text.as_str()),
@@ -206,7 +206,7 @@ impl Listener {
 
 /// Many programs take the beginning of a long flag for all of it.
 fn is_abbreviation(name: &str, flag: &str) -> bool {
-    flag.starts_with("--") && name.len() > 3 && flag.starts_with(name)
+    flag.starts_with("--") && name.len() > 2 && flag.starts_with(name)
 }
 
 /// `find` and `fd` put names where braces stand.
