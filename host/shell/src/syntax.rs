@@ -289,7 +289,6 @@ impl<'a> Reader<'a> {
                         }
                     }
                     "file_redirect" => command.redirections.push(self.redirection(child)?),
-                    "subshell" => return Err(unknown(child)),
                     _ => command.words.push(self.word(child)?),
                 }
             }

@@ -66,6 +66,35 @@ fn a_function_knows_no_names_so_that_of_a_pattern_only_the_folder_is_followed() 
     assert!(inspect("cat a/*", &place).has(Check::OutsidePath));
 }
 
+/// A folder with so many names, of which the last is a link.
+struct Crowd(usize);
+
+impl FileLinks for Crowd {
+    fn real_path(&self, path: &Path) -> PathBuf {
+        match path == Path::new(&format!("/p/{}", self.0)) {
+            true => PathBuf::from("/etc/passwd"),
+            false => path.to_owned(),
+        }
+    }
+
+    fn names_in(&self, _: &Path) -> Option<Vec<String>> {
+        Some((1..=self.0).map(|name| name.to_string()).collect())
+    }
+}
+
+#[test]
+fn one_link_among_many_names_is_followed() {
+    let place = Place::new("/p").with_links(LinkResolver::new(Crowd(2_000)));
+    assert!(inspect("cat *", &place).has(Check::OutsidePath));
+}
+
+#[test]
+fn places_are_the_same_if_the_same_links_are_followed() {
+    let one = place();
+    assert_eq!(one, one.clone());
+    assert_ne!(one, place());
+}
+
 #[test]
 fn a_link_counts_as_what_it_leads_to() {
     for (script, inside) in [

@@ -203,6 +203,8 @@ fn some_removals_always_ask() {
         "sudo rm -rf /",
         "bash -c 'rm -rf /'",
         "rm -rf /./",
+        "rm -rf /./etc",
+        "rm -rf //etc",
         "rm -rf /usr/..",
         "rm -rf a/..",
         "find / -delete",

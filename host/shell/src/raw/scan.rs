@@ -235,6 +235,8 @@ mod tests {
             ("ls > a", &["writes"]),
             ("ls >> a", &["writes"]),
             ("ls > /dev/null", &[]),
+            ("ls > /dev/null -a", &[]),
+            ("ls >/dev/null;", &["operator"]),
             ("ls 2>/dev/null >a", &["writes"]),
             ("ls '> a'", &[]),
             ("ls \"> a\"", &["writes"]),

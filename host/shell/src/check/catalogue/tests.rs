@@ -48,6 +48,10 @@ fn what_no_short_case_shows() {
         (format!("eval '{}'; ", many.replace("true", "[ a ]")), false),
         (format!("git -c 'alias.x=!{many}' x; "), false),
         (format!("env -S '{many}'; "), false),
+        (format!("bash -c '{many}'; "), false),
+        (format!("trap '{many}' EXIT; "), false),
+        (format!("ssh host '{many}'; "), false),
+        (format!("rg --pre '{many}' x; "), false),
         (format!("watch '{many}'; "), false),
         (format!("npx '{many}'; "), false),
         (
