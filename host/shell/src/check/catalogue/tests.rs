@@ -55,7 +55,7 @@ fn what_no_short_case_shows() {
         (format!("watch '{many}'; "), false),
         (format!("npx '{many}'; "), false),
         (
-            format!("echo `echo \\`{}\\``; ", "true; ".repeat(30)),
+            format!("echo `echo \\`{}\\` a`; ", "true; ".repeat(30)),
             false,
         ),
     ] {
