@@ -63,6 +63,7 @@ fn a_function_knows_no_names_so_that_of_a_pattern_only_the_folder_is_followed() 
     });
     let place = Place::new("/p").with_links(resolver);
     assert!(inspect("cat *", &place).read_only());
+    assert!(inspect("cat */a", &place).read_only());
     assert!(inspect("cat a/*", &place).has(Check::OutsidePath));
 }
 

@@ -51,8 +51,7 @@ impl Listener {
         let mut words = rest.iter();
         while let Some(word) = words.next() {
             let text = word.text.as_str();
-            let is_cluster =
-                text.len() > 1 && text.starts_with(['-', '+']) && !text.starts_with("--");
+            let is_cluster = text.starts_with(['-', '+']) && !text.starts_with("--");
             if is_cluster && text.contains('c') {
                 // The flags behind it come first, then the script.
                 match words.find(|word| !word.text.starts_with(['-', '+'])) {
