@@ -69,3 +69,45 @@ const CHARACTERS: &[Characters] = &[
         },
     ),
 ];
+
+#[cfg(test)]
+mod tests {
+    use crate::{Place, Verdict, inspect};
+
+    #[test]
+    fn a_character_that_misleads_is_named_and_nothing_else_is_looked_at() {
+        for (script, wanted) in [
+            ("cat a\u{a0}b", "a blank that is no space to bash (U+00A0)"),
+            (
+                "cat a\u{3000}b",
+                "a blank that is no space to bash (U+3000)",
+            ),
+            (
+                "cat a\u{2800}b",
+                "a blank that is no space to bash (U+2800)",
+            ),
+            ("cat a\u{85}b", "a control character (U+0085)"),
+            ("cat a\rb", "a control character (U+000D)"),
+            ("cat a\u{200b}b", "an invisible character (U+200B)"),
+            ("cat a\u{202e}b", "a change of writing direction (U+202E)"),
+            (
+                "for f in a; do cat $f; done\r",
+                "a control character (U+000D)",
+            ),
+            (
+                "for f in a; do cat $f; done\u{a0}",
+                "a blank that is no space to bash (U+00A0)",
+            ),
+        ] {
+            let report = inspect(script, &Place::new("/p"));
+            let found: Vec<&str> = report
+                .findings
+                .iter()
+                .filter_map(|finding| finding.message.strip_prefix("the script holds "))
+                .collect();
+            assert_eq!(found, [wanted], "{script:?}");
+            assert_eq!(report.verdict, Verdict::TooComplex, "{script:?}");
+            assert!(report.commands.is_empty(), "{script:?}");
+        }
+    }
+}

@@ -203,7 +203,7 @@ fn possible_paths(word: &str) -> Vec<&str> {
         .into_iter()
         .flatten()
         .map(|path| path.trim_start_matches(['/', '!', '^']))
-        .filter(|path| !path.is_empty() && *path != "--")
+        .filter(|path| !path.is_empty())
         .collect();
     paths.dedup();
     paths

@@ -289,7 +289,6 @@ impl<'a> Reader<'a> {
                         }
                     }
                     "file_redirect" => command.redirections.push(self.redirection(child)?),
-                    "subshell" => return Err(unknown(child)),
                     _ => command.words.push(self.word(child)?),
                 }
             }
@@ -411,6 +410,15 @@ mod tests {
             ("(".repeat(MOST_BRACKETS + 1), false),
         ] {
             assert_eq!(is_bearable(&script), wanted, "{} bytes", script.len());
+        }
+    }
+
+    #[test]
+    fn groups_are_read_down_to_a_depth() {
+        for (depth, wanted) in [(DEEPEST, true), (DEEPEST + 1, false)] {
+            let script = format!("{}ls{}", "{ ".repeat(depth), "; }".repeat(depth));
+            let read = parse(&script).map(|tree| read(&script, &tree).is_ok());
+            assert_eq!(read, Some(wanted), "{depth}");
         }
     }
 }

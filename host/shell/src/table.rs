@@ -155,7 +155,6 @@ fn judge_with(table: &Table, mut known: Known, words: &[Word]) -> Result<Known, 
         known.follows |= used.follows;
         let mut reads = used.reads;
         reads.retain(|word| !known.reads.contains(word));
-        names_path |= !reads.is_empty();
         known.reads.append(&mut reads);
     }
     if !names_path {

@@ -96,17 +96,20 @@ fn with(body: &str, name: &str, word: &str) -> Option<String> {
     for part in body.split_inclusive([' ', '\t', '\n', ';', '|', '&']) {
         let end = part.trim_end_matches([' ', '\t', '\n', ';', '|', '&']);
         let behind = &part[end.len()..];
-        let inside = end.trim_matches('"');
+        // Quotes around the variable and nothing else: in `""$f` it is not quoted.
+        let quoted = end
+            .strip_prefix('"')
+            .and_then(|rest| rest.strip_suffix('"'));
+        let inside = quoted.unwrap_or(end);
         let variable = inside.strip_prefix('$').map(|rest| {
             let braced = rest
                 .strip_prefix('{')
                 .and_then(|rest| rest.strip_suffix('}'));
             braced.unwrap_or(rest)
         });
-        let is_quoted = end.len() == inside.len() + 2 && end.starts_with('"');
-        if variable == Some(name) && (is_quoted || end == inside) {
+        if variable == Some(name) {
             let program = program?;
-            if is_pattern && !is_quoted && !TAKE_ANY_PARTS.contains(&program) {
+            if is_pattern && quoted.is_none() && !TAKE_ANY_PARTS.contains(&program) {
                 return None;
             }
             done.push_str(word);
@@ -162,6 +165,23 @@ mod tests {
     }
 
     #[test]
+    fn the_grammar_sees_one_loop_over_the_same_words() {
+        for (script, agrees) in [
+            ("for f in a b; do ls; done", true),
+            ("for f in a b; do ls; done; ls", false),
+            ("for f in a b; do ls; done )", false),
+            ("for f in a; do ls; done", false),
+            ("for g in a b; do ls; done", false),
+            ("ls", false),
+            ("", false),
+        ] {
+            let tree = crate::syntax::parse(script).unwrap();
+            let seen = super::grammar_agrees(script, &tree, "f", &["a", "b"]);
+            assert_eq!(seen, agrees, "{script}");
+        }
+    }
+
+    #[test]
     fn other_loops_are_not_read_only() {
         for script in [
             "for f in *; do $f; done",
@@ -206,6 +226,14 @@ mod tests {
             "for f in a; do eval $f; done",
             "for f in a; do cat \"$f; done",
             "for f in a; do cat $f\"; done",
+            "for f in a; do cat $f\"\"; done",
+            "for f in a; do cat \"\"$f; done",
+            "for f in ./*; do sort \"\"$f; done",
+            "for f in a; do cat \"\"$f\"\"; done",
+            "for f in a; do ls; $f; done",
+            "for f in *.rs; do cat a; ls $f; done",
+            "for f in *.rs; do cat a\nls $f; done",
+            "for f in *.rs; do cat a | sort $f; done",
             "select f in a; do cat $f; done",
         ] {
             assert!(!inspect(script, &Place::new("/p")).read_only(), "{script}");

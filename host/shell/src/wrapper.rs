@@ -209,16 +209,8 @@ pub(crate) fn inner<T: AsRef<str>>(words: &[T]) -> Option<&[T]> {
             break;
         }
     }
-    words
-        .get(at + if at_dash(words, at) { operands } else { 0 }..)
-        .filter(|inner| !inner.is_empty())
-}
-
-/// Whether the place is right behind a `--`, where operands of the wrapper's own may still come.
-fn at_dash<T: AsRef<str>>(words: &[T], at: usize) -> bool {
-    at.checked_sub(1)
-        .and_then(|before| words.get(before))
-        .is_some_and(|word| word.as_ref() == "--")
+    // Behind a `--` operands of the wrapper's own may still come.
+    words.get(at + operands..).filter(|inner| !inner.is_empty())
 }
 
 /// The command inside a wrapper that changes neither what it does nor with what powers; exact,

@@ -56,6 +56,47 @@ fn a_function_can_say_where_links_lead() {
 }
 
 #[test]
+fn a_function_knows_no_names_so_that_of_a_pattern_only_the_folder_is_followed() {
+    let resolver = LinkResolver::new(|path: &Path| match path == Path::new("/p") {
+        true => path.to_owned(),
+        false => PathBuf::from("/etc/passwd"),
+    });
+    let place = Place::new("/p").with_links(resolver);
+    assert!(inspect("cat *", &place).read_only());
+    assert!(inspect("cat */a", &place).read_only());
+    assert!(inspect("cat a/*", &place).has(Check::OutsidePath));
+}
+
+/// A folder with so many names, of which the last is a link.
+struct Crowd(usize);
+
+impl FileLinks for Crowd {
+    fn real_path(&self, path: &Path) -> PathBuf {
+        match path == Path::new(&format!("/p/{}", self.0)) {
+            true => PathBuf::from("/etc/passwd"),
+            false => path.to_owned(),
+        }
+    }
+
+    fn names_in(&self, _: &Path) -> Option<Vec<String>> {
+        Some((1..=self.0).map(|name| name.to_string()).collect())
+    }
+}
+
+#[test]
+fn one_link_among_many_names_is_followed() {
+    let place = Place::new("/p").with_links(LinkResolver::new(Crowd(2_000)));
+    assert!(inspect("cat *", &place).has(Check::OutsidePath));
+}
+
+#[test]
+fn places_are_the_same_if_the_same_links_are_followed() {
+    let one = place();
+    assert_eq!(one, one.clone());
+    assert_ne!(one, place());
+}
+
+#[test]
 fn a_link_counts_as_what_it_leads_to() {
     for (script, inside) in [
         ("cat notes.txt", false),
@@ -117,6 +158,10 @@ fn rules_get_to_see_the_link_and_what_it_leads_to() {
     assert_eq!(paths(&report.writes), ["/p/inside.txt", "/p/src/real.txt"]);
     let report = inspect("ls > etc/x", &place());
     assert_eq!(paths(&report.writes), ["/p/etc/x", "/etc/x"]);
+    // A pattern at the root is about the root, not about where the script starts.
+    let everywhere = place().with_roots([PathBuf::from("/")]);
+    let report = inspect("cat /not*", &everywhere);
+    assert_eq!(paths(&report.reads), ["/not*", "/"]);
 }
 
 #[test]

@@ -13,7 +13,6 @@ pub(super) fn evaluates_nothing(name: &str, rest: &[Heard]) -> Option<bool> {
         "printf" => prints(rest),
         "test" | "[" => tests(rest),
         "read" => names_variables(rest, "ers", "pdntuiN"),
-        "mapfile" | "readarray" => names_variables(rest, "t", "dnOsuc"),
         "getopts" => rest.get(1).is_none_or(is_variable),
         "unset" => names_variables(rest, "fv", ""),
         // `-x` runs a command.
@@ -28,8 +27,6 @@ pub(super) fn evaluates_nothing(name: &str, rest: &[Heard]) -> Option<bool> {
             .all(|word| word.is_sure && SAFE_SHOPT.contains(&word.text.as_str())),
         "wait" => rest.iter().all(|word| !word.text.starts_with("-p")),
         "hash" => matches!(rest, [flag] if flag.text == "-r"),
-        // Without words it only opens files.
-        "exec" if rest.is_empty() => true,
         _ => return None,
     })
 }

@@ -106,6 +106,7 @@ mod tests {
             ("echo $'\\q'", true),
             ("echo $'\\473'", true),
             ("echo $'\\377\\1'", false),
+            ("echo $'\\3770'", false),
             ("echo $'\\0'", true),
             ("echo $'\\x0'", true),
             ("echo $'\\u0'", true),

@@ -13,8 +13,11 @@ pub(super) fn may_run_unseen(script: &str, node: Node<'_>) -> bool {
     match node.kind() {
         // What its name means from here on is another matter than what programs are known for.
         "function_definition" => true,
-        // A catalogue of the project may translate it to anything, commands and all.
-        "translated_string" => true,
+        // `$"…"`: a catalogue of the project may translate it to anything, commands and all. To the
+        // grammar it is two nodes, in one or not.
+        "$" => node
+            .next_sibling()
+            .is_some_and(|next| next.kind() == "string" && next.start_byte() == node.end_byte()),
         "arithmetic_expansion" => computes_names(text),
         "c_style_for_statement" => {
             let mut cursor = node.walk();

@@ -77,7 +77,7 @@ const FOLDERS: &[&str] = &[
 
 /// The name by which a program is known; none of one that lies in a folder of its own.
 fn program_name(name: &Heard) -> Option<&str> {
-    if !name.is_sure || name.tilde {
+    if !name.is_sure {
         return None;
     }
     if !name.text.contains('/') {

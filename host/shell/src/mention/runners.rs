@@ -51,8 +51,7 @@ impl Listener {
         let mut words = rest.iter();
         while let Some(word) = words.next() {
             let text = word.text.as_str();
-            let is_cluster =
-                text.len() > 1 && text.starts_with(['-', '+']) && !text.starts_with("--");
+            let is_cluster = text.starts_with(['-', '+']) && !text.starts_with("--");
             if is_cluster && text.contains('c') {
                 // The flags behind it come first, then the script.
                 match words.find(|word| !word.text.starts_with(['-', '+'])) {
@@ -116,7 +115,7 @@ impl Listener {
                 Some((_, script)) => Some(script),
                 None => long.map(|(_, script)| script),
             };
-            let is_long = text.len() > 3 && "--split-string".starts_with(text);
+            let is_long = text.len() > 2 && "--split-string".starts_with(text);
             let script = match attached {
                 Some("") => rest.get(at + 1).map(|word| word.text.as_str()),
                 None if is_long => rest.get(at + 1).map(|word| word.text.as_str()),
@@ -206,7 +205,7 @@ impl Listener {
 
 /// Many programs take the beginning of a long flag for all of it.
 fn is_abbreviation(name: &str, flag: &str) -> bool {
-    flag.starts_with("--") && name.len() > 3 && flag.starts_with(name)
+    flag.starts_with("--") && name.len() > 2 && flag.starts_with(name)
 }
 
 /// `find` and `fd` put names where braces stand.

@@ -203,6 +203,8 @@ fn some_removals_always_ask() {
         "sudo rm -rf /",
         "bash -c 'rm -rf /'",
         "rm -rf /./",
+        "rm -rf /./etc",
+        "rm -rf //etc",
         "rm -rf /usr/..",
         "rm -rf a/..",
         "find / -delete",
@@ -249,11 +251,43 @@ fn what_is_too_much_to_listen_to_is_opaque() {
         (vec!["bash -c ls"; MOST_SCRIPTS + 1].join("; "), true),
         (nested(2), false),
         (nested(DEEPEST + 1), true),
+        ("eval ".repeat(DEEPEST - 1) + "ls", false),
+        ("eval ".repeat(DEEPEST) + "ls", true),
+        ("nice ".repeat(DEEPEST - 1) + "ls", false),
+        ("nice ".repeat(DEEPEST) + "ls", true),
+        ("find a -exec ".repeat(DEEPEST - 1) + "ls", false),
+        ("find a -exec ".repeat(DEEPEST) + "ls", true),
+        // Five texts, each with one `eval` less, of ten thousand bytes together.
+        (
+            format!("{}ls {}", "eval ".repeat(5), "a".repeat(1987)),
+            false,
+        ),
+        (
+            format!("{}ls {}", "eval ".repeat(5), "a".repeat(1988)),
+            true,
+        ),
+        // Words of one command are counted three times: with the flag in front, and without.
+        (format!("ls -a{}; ls a b", " a".repeat(3998)), false),
+        (format!("ls -a{}; ls a b c", " a".repeat(3998)), true),
+        // Two parts for each `!`, six for the rest.
+        (format!("[[ {}a = b ]]", "! ".repeat(997)), false),
+        (format!("[[ {}a = b ]]", "! ".repeat(998)), true),
         (vec!["ls a b c d"; 600].join(";"), false),
         (vec!["ls a b c d"; 20_000].join(";"), true),
     ] {
         let start: String = script.chars().take(60).collect();
         let report = inspect(&script, &place());
         assert_eq!(report.is_opaque, wanted, "{} bytes: {start}", script.len());
+    }
+}
+
+#[test]
+fn a_command_in_the_deepest_text_is_mentioned() {
+    for (depth, heard) in [(DEEPEST, true), (DEEPEST + 1, false)] {
+        let report = inspect(&("eval ".repeat(depth) + "curl x"), &place());
+        let mentions = report.mentions.iter();
+        let curl = mentions.filter(|mention| mention.words[0] == "curl");
+        assert_eq!(curl.count() > 0, heard, "{depth}");
+        assert!(report.is_opaque, "{depth}");
     }
 }

@@ -114,7 +114,7 @@ impl Scan {
                 ',' if braces > 0 => self.brace_list = true,
                 '.' if braces > 0 && last == '.' => self.brace_list = true,
                 '$' if word_is_flag || characters.peek() == Some(&'\'') => self.quoted_flag = true,
-                '=' if word_is_flag => word_is_flag = false,
+                '=' => word_is_flag = false,
                 _ => {}
             }
             self.live.push(character);
@@ -235,6 +235,8 @@ mod tests {
             ("ls > a", &["writes"]),
             ("ls >> a", &["writes"]),
             ("ls > /dev/null", &[]),
+            ("ls > /dev/null -a", &[]),
+            ("ls >/dev/null;", &["operator"]),
             ("ls 2>/dev/null >a", &["writes"]),
             ("ls '> a'", &[]),
             ("ls \"> a\"", &["writes"]),

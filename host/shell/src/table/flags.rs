@@ -175,6 +175,17 @@ mod tests {
     }
 
     #[test]
+    fn a_table_takes_over_the_flags_of_another() {
+        let mut flags = Flags::parse("-b -k=").unwrap();
+        flags.include(&Flags::parse("-k -c -NUM +NUM").unwrap());
+        assert!(flags.number && flags.plus_number);
+        assert_eq!(flags.get("-c"), Some(&Takes::Nothing));
+        assert_eq!(flags.get("-k"), Some(&Takes::Value(Kind::Text)));
+        flags.include(&Flags::default());
+        assert!(flags.number && flags.plus_number);
+    }
+
+    #[test]
     fn nonsense_is_no_flag() {
         for text in [
             "b", "-", "--", "---x", "-=", "-k=file", "-c=(", "-c=()", "-c(a)", "-b -b",

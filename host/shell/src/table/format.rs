@@ -180,6 +180,9 @@ pub(super) fn read(written: &toml::Table, is_set: bool, find: Find<'_>) -> Resul
         subcommands.insert(name.to_owned(), table);
     }
     let flags = all_flags(&keys, find, 0)?;
+    if keys.check.is_some() && keys.implicit.is_some() {
+        return Err("a function says itself what is read when nothing is named".into());
+    }
     let check = match &keys.check {
         Some(name) => Some(program::named(name).ok_or_else(|| format!("no function {name}"))?),
         None => None,

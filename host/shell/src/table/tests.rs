@@ -91,6 +91,38 @@ fn run_cases(
     }
 }
 
+/// A chain of sets, each of which includes the next.
+fn chain(length: usize) -> String {
+    match length {
+        0 => String::new(),
+        _ => format!("include = \"{}\"", length - 1),
+    }
+}
+
+#[test]
+fn a_table_that_is_wrong_cannot_be_read() {
+    let find = |name: &str| toml::from_str(&chain(name.parse().ok()?)).ok();
+    for (written, wanted) in [
+        ("flags = \"-a --long\"".to_owned(), true),
+        ("flags = \"-long\"".to_owned(), false),
+        ("flags = \"-long\"\ndash = \"long\"".to_owned(), true),
+        ("include = \"missing\"".to_owned(), false),
+        ("check = \"missing\"".to_owned(), false),
+        ("check = \"jq\"".to_owned(), true),
+        ("implicit = \".\"".to_owned(), true),
+        ("check = \"jq\"\nimplicit = \".\"".to_owned(), false),
+        ("follows = \"-L\"".to_owned(), false),
+        ("exit = { one = \"no match\" }".to_owned(), false),
+        (chain(6), true),
+        (chain(7), false),
+        (chain(8), false),
+    ] {
+        let table: toml::Table = toml::from_str(&written).unwrap();
+        let read = format::read(&table, false, &find);
+        assert_eq!(read.is_ok(), wanted, "{written}");
+    }
+}
+
 fn first_check(script: &str) -> Option<crate::Check> {
     report(script)
         .commands

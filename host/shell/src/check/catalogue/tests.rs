@@ -37,6 +37,32 @@ fn what_no_short_case_shows() {
     assert!(inspect(&many, &place).has(Check::TooManyCommands));
     let enough = vec!["true"; 50].join(";");
     assert!(inspect(&enough, &place).read_only());
+    // In what is not understood, those that the script itself has are counted, not those in texts that it runs.
+    let many = "true; ".repeat(60);
+    for (body, too_many) in [
+        ("true; ".repeat(49), false),
+        ("true; ".repeat(50), true),
+        ("[ -f x ]; ".repeat(49), false),
+        ("[ -f x ]; ".repeat(50), true),
+        (format!("eval '{many}'; "), false),
+        (format!("eval '{}'; ", many.replace("true", "[ a ]")), false),
+        (format!("git -c 'alias.x=!{many}' x; "), false),
+        (format!("env -S '{many}'; "), false),
+        (format!("bash -c '{many}'; "), false),
+        (format!("trap '{many}' EXIT; "), false),
+        (format!("ssh host '{many}'; "), false),
+        (format!("rg --pre '{many}' x; "), false),
+        (format!("watch '{many}'; "), false),
+        (format!("npx '{many}'; "), false),
+        (
+            format!("echo `echo \\`{}\\` a`; ", "true; ".repeat(30)),
+            false,
+        ),
+    ] {
+        let script = format!("while true; do {body} done");
+        let report = inspect(&script, &place);
+        assert_eq!(report.has(Check::TooManyCommands), too_many, "{script}");
+    }
 }
 
 #[test]
@@ -44,4 +70,10 @@ fn numbers_are_in_order_and_the_shared_ones_complete() {
     let numbers: Vec<u16> = CATALOGUE.iter().map(|entry| entry.check.number()).collect();
     assert!(numbers.is_sorted_by(|a, b| a < b));
     assert_eq!(numbers[..23], (1..=23).collect::<Vec<_>>());
+    for entry in CATALOGUE {
+        assert_eq!(
+            entry.check.entry().map(|found| found.name),
+            Some(entry.name)
+        );
+    }
 }

@@ -237,10 +237,8 @@ impl<'a> Reader<'a> {
                     }
                 }
                 (Some(b'['), true) => at = class_end(bytes, at)?,
-                (Some(b']'), true) => {
-                    bracket = false;
-                    at += 1;
-                }
+                // It is passed over next, as any character outside of brackets.
+                (Some(b']'), true) => bracket = false,
                 (Some(_), _) => at += 1,
             }
         }

@@ -73,8 +73,8 @@ impl<'a> Reader<'a> {
                 b'{' => self.enter(Open::Brace),
                 b')' => match self.open.pop() {
                     Some(Open::Parenthesis) => self.at += 1,
+                    // The text around it goes on, with the bracket for its first letter.
                     Some(Open::Interpolation) => {
-                        self.at += 1;
                         self.string()?;
                         continue;
                     }

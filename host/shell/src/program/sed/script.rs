@@ -170,8 +170,8 @@ fn brackets_close(pattern: &[u8]) -> bool {
             }
             b'[' => {
                 rest.next_if_eq(&b'^');
-                // The first is itself, even a `]`.
-                rest.next();
+                // In front it is itself.
+                rest.next_if_eq(&b']');
                 loop {
                     match rest.next() {
                         None => return false,

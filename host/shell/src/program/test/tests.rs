@@ -87,3 +87,14 @@ fn quoted_operators_and_globs_are_refused() {
     glob[1].glob = true;
     assert!(judge(&glob).is_err());
 }
+
+#[test]
+fn conditions_are_read_down_to_a_depth() {
+    for (depth, wanted) in [(MOST_DEPTH, true), (MOST_DEPTH + 1, false)] {
+        let negated = format!("{}x", "! ".repeat(depth));
+        let grouped = format!("{}x{}", "( ".repeat(depth), " )".repeat(depth));
+        for text in [negated, grouped] {
+            assert_eq!(judge(&words(&text)).is_ok(), wanted, "{text}");
+        }
+    }
+}
