@@ -1,4 +1,5 @@
 //! What a repository and a tool bring along starts nothing unasked, in a cage or outside.
 
 mod hooks;
+mod pipes;
 mod repositories;

@@ -8,6 +8,9 @@ use std::path::Path;
 use anyhow::Context;
 use rustix::fs::{FlockOperation, flock};
 
+/// Larger files of our own are damaged ones: sessions and lists stay far below.
+pub const MOST_BYTES: u64 = 256 << 20;
+
 /// Keeps other programs from changing a file until it is dropped. Readers need not wait: a file
 /// is only ever exchanged as a whole.
 pub fn lock(file: &Path) -> anyhow::Result<File> {

@@ -39,7 +39,7 @@ impl SessionFile {
 
     /// The session as it was left, or a new one.
     pub fn load(&self) -> anyhow::Result<Session> {
-        match std::fs::read(&self.path) {
+        match toolbay_contract::regular_file::read(&self.path, crate::own_file::MOST_BYTES) {
             Ok(bytes) => {
                 let snapshot: SessionSnapshot = serde_json::from_slice(&bytes)
                     .with_context(|| self.path.display().to_string())?;

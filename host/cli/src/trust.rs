@@ -22,7 +22,7 @@ impl Trust {
     /// As it was kept. A file that cannot be understood is nobody's word.
     pub fn load(state: &Path) -> anyhow::Result<Self> {
         let file = file(state);
-        match std::fs::read(&file) {
+        match toolbay_contract::regular_file::read(&file, own_file::MOST_BYTES) {
             Ok(bytes) => serde_json::from_slice(&bytes).with_context(|| {
                 let file = file.display();
                 format!("{file} is damaged; remove it, and say again which projects you trust")

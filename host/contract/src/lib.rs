@@ -2,8 +2,8 @@
 //!
 //! Types and traits: what a tool is, what a call is given and what comes of
 //! it, what goes into the audit log, and the powers that a session may lend to a
-//! tool; and one function, by which text of tools and models is shown the same
-//! way everywhere. What points upward at run time (asking a person, starting agents) is a
+//! tool; and two things that must be done the same way everywhere: showing text of tools and
+//! models, and reading a path that somebody else made. What points upward at run time (asking a person, starting agents) is a
 //! trait here and is filled where the program is composed.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
@@ -15,6 +15,7 @@ mod kill;
 mod nested;
 mod outcome;
 mod powers;
+pub mod regular_file;
 mod rules_now;
 mod session;
 mod tool;

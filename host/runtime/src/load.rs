@@ -39,20 +39,15 @@ impl Source {
             Self::Embedded { bytes, .. } => Ok((*bytes).into()),
             Self::Bytes(bytes) => Ok((&**bytes).into()),
             Self::File(path) => {
-                let metadata = std::fs::metadata(path)
-                    .map_err(|error| format!("{}: {error}", path.display()))?;
-                if !metadata.is_file() {
-                    return Err(format!("{} is not a file", path.display()));
-                }
-                if metadata.len() > MAX_COMPONENT {
-                    return Err(format!(
-                        "it is {} MiB large; at most {} MiB are accepted",
-                        metadata.len() >> 20,
+                let bytes = toolbay_contract::regular_file::read(path, MAX_COMPONENT);
+                let bytes = bytes.map_err(|error| match error.kind() {
+                    std::io::ErrorKind::FileTooLarge => format!(
+                        "{} is too large; at most {} MiB are accepted",
+                        path.display(),
                         MAX_COMPONENT >> 20
-                    ));
-                }
-                let bytes =
-                    std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+                    ),
+                    _ => format!("{}: {error}", path.display()),
+                })?;
                 Ok(bytes.into())
             }
         }

@@ -77,7 +77,7 @@ impl Plugin {
             Source::Embedded { bytes, .. } => sections::read(*bytes),
             Source::Bytes(bytes) => sections::read(&**bytes),
             Source::File(path) => {
-                let file = std::fs::File::open(path)
+                let file = toolbay_contract::regular_file::open(path)
                     .map_err(|error| bad(format!("{}: {error}", path.display())))?;
                 sections::read(&file)
             }

@@ -25,7 +25,7 @@ pub(crate) fn resolve_any(word: &Word, place: &Place) -> Vec<PathBuf> {
         return Vec::new();
     };
     let mut paths = vec![written];
-    let real = expanded(word, place).map(|text| real_paths(word, &text, place));
+    let real = expanded(word, place).and_then(|text| real_paths(word, &text, place));
     for path in real.unwrap_or_default() {
         if !paths.contains(&path) {
             paths.push(path);
@@ -40,7 +40,7 @@ pub(crate) fn read(word: &Word, place: &Place) -> Result<Vec<PathBuf>, Finding> 
     let written = resolve(word, place)?;
     check_read(word, &written, place)?;
     let mut paths = vec![written];
-    for real in real_paths(word, &expanded(word, place)?, place) {
+    for real in real_paths(word, &expanded(word, place)?, place)? {
         if paths.contains(&real) {
             continue;
         }
@@ -72,16 +72,16 @@ fn check_read(word: &Word, path: &Path, place: &Place) -> Result<(), Finding> {
     )))
 }
 
-/// More names than this are not looked at one by one; then the pattern is taken as it is written.
-const MOST_NAMES: usize = 2_000;
+/// More names than this are not looked at one by one: a pattern for more may lead anywhere.
+const MOST_NAMES: usize = 20_000;
 
 /// Where links lead: of a word, or of every name that its pattern may match.
-fn real_paths(word: &Word, text: &str, place: &Place) -> Vec<PathBuf> {
+fn real_paths(word: &Word, text: &str, place: &Place) -> Result<Vec<PathBuf>, Finding> {
     let Some(links) = place.links() else {
-        return Vec::new();
+        return Ok(Vec::new());
     };
     if !word.glob {
-        return vec![place.real(text)];
+        return Ok(vec![place.real(text)]);
     }
     // The folders in front of the pattern are fixed.
     let is_pattern = |part: &str| part.contains(['*', '?', '[']);
@@ -106,12 +106,19 @@ fn real_paths(word: &Word, text: &str, place: &Place) -> Vec<PathBuf> {
             let matching = names.iter().filter(|name| may_match(part, name));
             next.extend(matching.map(|name| links.real(&folder.join(name))));
         }
-        if next.is_empty() || next.len() > MOST_NAMES {
+        if next.len() > MOST_NAMES {
+            return Err(Check::OutsidePath.found(format!(
+                "`{}` matches more than {MOST_NAMES} names, any of which may be a link out of the \
+                 project's folders",
+                word.text
+            )));
+        }
+        if next.is_empty() {
             break;
         }
         reached = next;
     }
-    reached
+    Ok(reached)
 }
 
 /// Whether a name begins and ends as a pattern does. What stands in between is not compared: a

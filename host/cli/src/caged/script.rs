@@ -89,16 +89,18 @@ impl Script {
     }
 }
 
-/// Takes a mark out of output that comes in pieces.
+/// Takes marks out of output that comes in pieces. A command can read the mark where its shell was
+/// given it, and print one itself: then that line is taken out, and what follows it is shown like
+/// everything else. The last mark counts, which is the shell's own.
 pub(super) struct Filter {
     /// Empty if there is none.
     mark: Vec<u8>,
-    /// The end of what came, if a mark may begin there.
+    /// The end of what came, if a mark may begin there, or one whose line has not ended.
     held: Vec<u8>,
     /// How much of that was handed out all the same.
     given: usize,
-    /// What came after the mark.
-    behind: Option<Vec<u8>>,
+    /// What stood behind the last mark.
+    folder: Option<PathBuf>,
 }
 
 /// Longer paths the kernel does not know.
@@ -111,7 +113,7 @@ impl Filter {
             mark: Vec::new(),
             held: Vec::new(),
             given: 0,
-            behind: None,
+            folder: None,
         }
     }
 
@@ -120,25 +122,46 @@ impl Filter {
         if self.mark.is_empty() {
             return piece.to_vec();
         }
-        if let Some(behind) = &mut self.behind {
-            let room = (LONGEST_PATH + 1).saturating_sub(behind.len());
-            behind.extend_from_slice(&piece[..piece.len().min(room)]);
-            return Vec::new();
-        }
         let mut all = std::mem::take(&mut self.held);
         all.extend_from_slice(piece);
-        if let Some(at) = find(&all, &self.mark) {
-            let behind = all.split_off(at);
-            self.behind = Some(Vec::new());
-            self.pass(&behind[self.mark.len()..]);
-            return self.without_given(all);
+        let mut passed = Vec::new();
+        while let Some(at) = find(&all, &self.mark) {
+            let behind = &all[at + self.mark.len()..];
+            let end = behind.iter().position(|byte| *byte == b'\n');
+            match end {
+                Some(end) if end <= LONGEST_PATH => {
+                    let folder = PathBuf::from(OsString::from_vec(behind[..end].to_vec()));
+                    self.folder = folder.is_absolute().then_some(folder);
+                    let rest = behind[end + 1..].to_vec();
+                    all.truncate(at);
+                    passed.extend(self.without_given(all));
+                    all = rest;
+                }
+                None if behind.len() <= LONGEST_PATH => {
+                    self.held = all.split_off(at);
+                    passed.extend(self.without_given_unless_empty(all));
+                    return passed;
+                }
+                // No path is that long: it is no mark.
+                Some(_) | None => {
+                    let rest = all.split_off(at + self.mark.len());
+                    passed.extend(self.without_given(all));
+                    all = rest;
+                }
+            }
         }
         let most = self.mark.len().min(all.len() + 1) - 1;
         let begins = (1..=most).rev().find(|n| all.ends_with(&self.mark[..*n]));
         self.held = all.split_off(all.len() - begins.unwrap_or(0));
-        match all.is_empty() {
-            true => all,
-            false => self.without_given(all),
+        passed.extend(self.without_given_unless_empty(all));
+        passed
+    }
+
+    /// What was handed out belongs to the bytes that come first, if any do.
+    fn without_given_unless_empty(&mut self, bytes: Vec<u8>) -> Vec<u8> {
+        match bytes.is_empty() {
+            true => bytes,
+            false => self.without_given(bytes),
         }
     }
 
@@ -164,11 +187,9 @@ impl Filter {
         self.without_given(held)
     }
 
-    /// The folder that stands behind the mark.
+    /// The folder that stood behind the last mark.
     pub(super) fn folder(&self) -> Option<PathBuf> {
-        let folder = self.behind.as_deref()?.strip_suffix(b"\n")?;
-        let folder = PathBuf::from(OsString::from_vec(folder.to_vec()));
-        folder.is_absolute().then_some(folder)
+        self.folder.clone()
     }
 }
 
@@ -218,6 +239,9 @@ mod tests {
             (vec!["a\n", &mark[..9], &mark[9..]], "a\n||"),
             (vec!["a\n", "\n", &mark], "a\n|\n|"),
             (vec!["a\n", "toolbay-x"], "a\n|toolbay-x"),
+            // One that the command printed hides nothing that comes after it.
+            (vec!["a\n", &mark, "b\n", "\n", &mark], "a\n||b\n|\n|"),
+            (vec!["a\n", &mark, "b"], "a\n||b"),
         ] {
             let mut filter = script.filter();
             let mut parts: Vec<String> = Vec::new();
@@ -229,6 +253,25 @@ mod tests {
             let rest = String::from_utf8(filter.rest()).unwrap();
             assert_eq!(parts.join("|") + &rest, wanted, "{pieces:?}");
         }
+    }
+
+    #[test]
+    fn a_mark_that_a_command_read_from_its_shell_hides_nothing() {
+        let forged = "tr '\\0' '\\n' < /proc/$PPID/cmdline | grep -m 1 ^toolbay-ended-in > /dev/null; \
+            m=$(tr '\\0' '\\n' < /proc/$$/cmdline | grep ^toolbay-ended-in); \
+            printf '\\n%s/etc\\n' \"$m\"; echo hidden";
+        let (code, output, folder) = run(ShellKind::Bash, forged);
+        assert_eq!(code, Some(0));
+        assert_eq!(output, "hidden\n");
+        assert_eq!(folder, Some("/".into()));
+        let endless = format!("\n{}{}\n", "MARK", "x".repeat(LONGEST_PATH + 1));
+        let mut filter = Script::new(ShellKind::Bash, "").unwrap().filter();
+        let mark = String::from_utf8(filter.mark.clone()).unwrap();
+        let endless = endless.replace("\nMARK", &mark);
+        let mut shown = filter.pass(endless.as_bytes());
+        shown.extend(filter.rest());
+        assert_eq!(String::from_utf8(shown).unwrap(), endless);
+        assert_eq!(filter.folder(), None);
     }
 
     #[test]

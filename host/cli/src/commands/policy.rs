@@ -24,6 +24,9 @@ use crate::settings::{Settings, own_files};
 use crate::style::Style;
 use crate::view::harmless;
 
+/// Tests are written by hand.
+const LONGEST_TESTS: u64 = 16 << 20;
+
 /// What decisions are made from.
 struct Desk {
     settings: Settings,
@@ -160,7 +163,8 @@ impl Desk {
 
     fn test(&self, json: bool, file: &Path) -> anyhow::Result<ExitCode> {
         let about = || file.display().to_string();
-        let text = std::fs::read_to_string(file).with_context(about)?;
+        let text =
+            toolbay_contract::regular_file::read_text(file, LONGEST_TESTS).with_context(about)?;
         let tests: TestFile = serde_json::from_str(&text).with_context(about)?;
         let outcomes = self.with_checker(|checker| tests.run(checker));
         let outcomes = outcomes.with_context(about)?;

@@ -177,7 +177,8 @@ fn permitted(file: &Path, managed: &Managed) -> Result<Source, toolbay_contract:
         plugin: file.display().to_string(),
         reason,
     };
-    let bytes = std::fs::read(file).map_err(|error| bad(error.to_string()))?;
+    let bytes = toolbay_contract::regular_file::read(file, toolbay_runtime::MAX_COMPONENT)
+        .map_err(|error| bad(error.to_string()))?;
     let permitted = managed.permits_plugin(&digest(&bytes), None);
     permitted.map_err(|refusal| bad(refusal.to_string()))?;
     Ok(Source::Bytes(bytes.into()))

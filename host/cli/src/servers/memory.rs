@@ -28,7 +28,7 @@ impl ToolMemory {
     }
 
     fn load(&self) -> anyhow::Result<Kept> {
-        match std::fs::read(&self.file) {
+        match toolbay_contract::regular_file::read(&self.file, own_file::MOST_BYTES) {
             Ok(bytes) => serde_json::from_slice(&bytes).context("it is damaged"),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Kept::new()),
             Err(error) => Err(error.into()),

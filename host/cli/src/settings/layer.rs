@@ -33,24 +33,11 @@ pub(super) struct Layer {
 
 /// Reads the text of a settings file; none if there is no such file.
 pub(crate) fn read_text(file: &Path) -> anyhow::Result<Option<String>> {
-    use std::io::Read;
-
-    let opened = match std::fs::File::open(file) {
-        Ok(opened) => opened,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error).with_context(|| file.display().to_string()),
-    };
-    let about = || file.display().to_string();
-    if !opened.metadata().with_context(about)?.is_file() {
-        bail!("{} is not a file", file.display());
+    match toolbay_contract::regular_file::read_text(file, MOST_BYTES) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error).with_context(|| file.display().to_string()),
     }
-    let mut text = String::new();
-    let read = opened.take(MOST_BYTES + 1).read_to_string(&mut text);
-    read.with_context(about)?;
-    if text.len() as u64 > MOST_BYTES {
-        bail!("{} is larger than {MOST_BYTES} bytes", file.display());
-    }
-    Ok(Some(text))
 }
 
 /// The parser takes a list for an object whose keys are left out: `[]` would be settings

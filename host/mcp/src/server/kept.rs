@@ -72,7 +72,7 @@ pub(super) fn read(uri: &str, path: &Path) -> Result<ResourceContents, String> {
             path.display()
         ));
     }
-    let bytes = std::fs::read(path).map_err(gone)?;
+    let bytes = toolbay_contract::regular_file::read(path, MOST_BYTES).map_err(gone)?;
     let mime_type = Some(mime(path).to_owned());
     let uri = uri.to_owned();
     Ok(match String::from_utf8(bytes) {

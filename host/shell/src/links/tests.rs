@@ -89,6 +89,29 @@ fn one_link_among_many_names_is_followed() {
     assert!(inspect("cat *", &place).has(Check::OutsidePath));
 }
 
+/// Names that all lie where they seem to.
+struct Flock(usize);
+
+impl FileLinks for Flock {
+    fn real_path(&self, path: &Path) -> PathBuf {
+        path.to_owned()
+    }
+
+    fn names_in(&self, _: &Path) -> Option<Vec<String>> {
+        Some((1..=self.0).map(|name| name.to_string()).collect())
+    }
+}
+
+#[test]
+fn what_matches_too_many_names_to_follow_may_lead_anywhere() {
+    for (names, is_inside) in [(20_000, true), (20_001, false)] {
+        let place = Place::new("/p").with_links(LinkResolver::new(Flock(names)));
+        let report = inspect("cat *", &place);
+        assert_eq!(report.read_only(), is_inside, "{names}");
+        assert_eq!(report.has(Check::OutsidePath), !is_inside, "{names}");
+    }
+}
+
 #[test]
 fn places_are_the_same_if_the_same_links_are_followed() {
     let one = place();

@@ -98,6 +98,9 @@ impl Made {
     }
 }
 
+/// A file with a token holds one line.
+const LONGEST_FILE: u64 = 64 << 10;
+
 /// The text of a file that only this user can read.
 fn private(file: &Path) -> anyhow::Result<String> {
     let found = std::fs::metadata(file)?;
@@ -106,7 +109,10 @@ fn private(file: &Path) -> anyhow::Result<String> {
     if mode & OTHERS != 0 || (found.uid() != me && found.uid() != 0) {
         bail!("others can read it or change it; `chmod 600` it, as its owner");
     }
-    Ok(std::fs::read_to_string(file)?)
+    Ok(toolbay_contract::regular_file::read_text(
+        file,
+        LONGEST_FILE,
+    )?)
 }
 
 fn words(bytes: &[u8]) -> String {
