@@ -413,7 +413,13 @@ pub(crate) fn enclose(setting: &CageSetting, extra: Extra) -> Result<Enclosure, 
     }
     let paths = Paths {
         roots: setting.roots.clone(),
-        write: sandbox.allow_write.clone(),
+        // What is not there cannot be written to; a command that needs it says so itself.
+        write: sandbox
+            .allow_write
+            .iter()
+            .filter(|path| path.exists())
+            .cloned()
+            .collect(),
         own: extra.own,
         read: sandbox.allow_read.clone(),
         protect,

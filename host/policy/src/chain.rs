@@ -194,7 +194,7 @@ fn limits(policy: &Policy, request: &Request) -> Said {
     });
     if let Some((path, _)) = own {
         return deny(format!(
-            "{} is closed by `toolbay's own files`",
+            "{} is closed by `toolbay's own files, and scripts that its hooks run`",
             path.display()
         ));
     }
@@ -300,7 +300,7 @@ fn unseen(policy: &Policy, request: &Request) -> Option<Said> {
             Said::new(Stage::Rules, Behavior::Ask, reason)
         };
         Some(match by {
-            ClosedBy::Host => said("toolbay's own files"),
+            ClosedBy::Host => said("toolbay's own files, and scripts that its hooks run"),
             ClosedBy::Rule(place, rule) => said(rule).by(Behavior::Deny, place),
         })
     })

@@ -64,7 +64,7 @@ pub(crate) enum ClosedBy<'a> {
 }
 
 /// What is said instead of a rule's text.
-const OWN_FILES: &str = "toolbay's own files";
+const OWN_FILES: &str = "toolbay's own files, and scripts that its hooks run";
 pub(crate) const OUTSIDE: &str = "the client's folders";
 
 impl PathRules {

@@ -9,6 +9,7 @@ use anyhow::Context;
 use serde_json::{Value, json};
 use toolbay_contract::{Content, KillReason, KillSwitch, ToolUse};
 use toolbay_dispatch::ToolResult;
+use toolbay_dispatch::hooks::HookMessage;
 
 use super::{CALL_FAILED, open_with, print_json, print_line, tell_problems, whoever_is_there};
 use crate::args::Common;
@@ -72,6 +73,7 @@ pub(super) async fn run(common: Common, call: Call) -> anyhow::Result<ExitCode> 
     if let Some(file) = &file {
         file.save(&bay.session)?;
     }
+    tell_hook_errors(&result);
     if json {
         print_result_json(&bay, &result)?;
     } else {
@@ -82,6 +84,16 @@ pub(super) async fn run(common: Common, call: Call) -> anyhow::Result<ExitCode> 
     } else {
         ExitCode::SUCCESS
     })
+}
+
+/// A hook that failed is the user's to mend, whatever became of the call.
+fn tell_hook_errors(result: &ToolResult) {
+    for message in &result.hook_messages {
+        if let HookMessage::HookErrorDuringExecution { source, error } = message {
+            let text = harmless(&format!("the hook `{}`: {error}", source.hook));
+            eprintln!("{} {text}", Style::for_errors().bad("hook failed:"));
+        }
+    }
 }
 
 pub(super) fn read_input(given: &str) -> anyhow::Result<Value> {

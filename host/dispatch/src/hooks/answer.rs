@@ -114,6 +114,9 @@ struct Json {
     decision: Option<OldDecision>,
     reason: Option<String>,
     hook_specific_output: Option<Specific>,
+    /// These belong one level deeper; where they stand, other agents overlook them.
+    permission_decision: Option<Value>,
+    updated_input: Option<Value>,
 }
 
 #[derive(Deserialize, Default)]
@@ -145,6 +148,13 @@ enum NewDecision {
 
 impl Json {
     fn understood(self, hook: &Hook) -> Result<Said, String> {
+        let misplaced = [
+            ("permissionDecision", self.permission_decision.is_some()),
+            ("updatedInput", self.updated_input.is_some()),
+        ];
+        if let Some((key, _)) = misplaced.iter().find(|(_, is_there)| *is_there) {
+            return Err(format!("`{key}` belongs into `hookSpecificOutput`"));
+        }
         let specific = self.hook_specific_output.unwrap_or_default();
         let event = hook.event;
         if let Some(named) = specific.hook_event_name

@@ -25,11 +25,13 @@ impl Hooks {
     pub fn files_in(&self, project: &Path) -> Vec<PathBuf> {
         let mut files = Vec::new();
         for hook in self.all.iter() {
-            for word in programs(&hook.command) {
-                let Some(word) = with_project(&word, project) else {
+            for (folder, word) in programs(&hook.command) {
+                let folder = with_project(&folder, project);
+                let word = with_project(&word, project);
+                let (Some(folder), Some(word)) = (folder, word) else {
                     continue;
                 };
-                let path = project.join(word);
+                let path = project.join(folder).join(word);
                 // A folder is data of the command, not a program.
                 if path.starts_with(project) && !path.is_dir() {
                     files.extend(path.canonicalize());
@@ -44,12 +46,15 @@ impl Hooks {
 }
 
 /// The words of a command that name a program or a script by its path: the first of each simple
-/// command, what follows interpreters and wrappers, and all that end like a script.
-fn programs(command: &str) -> Vec<String> {
+/// command, what follows interpreters and wrappers, and all that end like a script. With each comes
+/// the folder that a `cd` before it leads to.
+fn programs(command: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
+    let mut folder = String::from("./");
     for part in command.split([';', '|', '&', '\n', '(', ')', '`', '<', '>']) {
         let mut names_program = true;
         let mut is_behind_interpreter = false;
+        let mut is_behind_cd = false;
         for word in part.split_whitespace() {
             let word: String = word.chars().filter(|c| !"\"'\\".contains(*c)).collect();
             let is_flag = word.starts_with('-');
@@ -57,19 +62,29 @@ fn programs(command: &str) -> Vec<String> {
                 && word.split_once('=').is_some_and(|(name, _)| {
                     name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
                 });
+            // `-c`: a text follows, which begins like any command.
+            if is_flag && !word.starts_with("--") && word.ends_with('c') {
+                is_behind_interpreter = false;
+            }
             if is_flag || is_assignment {
                 continue;
             }
+            if is_behind_cd {
+                folder = word;
+                break;
+            }
+            is_behind_cd = names_program && word == "cd";
             // A shell looks for a plain name in the folders of `PATH`, an interpreter does not.
             let is_path = word.contains('/') || is_behind_interpreter;
             if names_program && is_path || is_script(&word) {
-                found.push(word.clone());
+                found.push((folder.clone(), word.clone()));
             }
             let name = word.rsplit('/').next().unwrap_or(&word);
             is_behind_interpreter = names_program && INTERPRETERS.contains(&name);
             // A number behind `timeout` is no program, and no file either.
             let is_number = name.starts_with(|c: char| c.is_ascii_digit());
-            names_program &= is_behind_interpreter || WRAPPERS.contains(&name) || is_number;
+            names_program &=
+                is_behind_cd || is_behind_interpreter || WRAPPERS.contains(&name) || is_number;
         }
     }
     found
@@ -141,6 +156,15 @@ mod tests {
                 vec!["scripts/guard.sh"],
             ),
             ("uv run scripts/guard.py", vec!["scripts/guard.py"]),
+            ("cd scripts && ./guard.sh", vec!["scripts/guard.sh"]),
+            (
+                "cd \"$CLAUDE_PROJECT_DIR/scripts\" && python3 guard.py",
+                vec!["scripts/guard.py"],
+            ),
+            (
+                "bash -c \"cd scripts && ./guard.sh\"",
+                vec!["scripts/guard.sh"],
+            ),
             // What is not the project's is the user's own matter.
             ("/usr/bin/true", vec![]),
             ("test -d src && eslint src", vec![]),

@@ -240,6 +240,12 @@ fn what_is_no_answer_is_an_error() {
             "answers to PostToolUse, but was asked at PreToolUse",
         ),
         (exit(0), &deep, "", "recursion limit"),
+        (
+            exit(0),
+            r#"{"permissionDecision": "deny"}"#,
+            "",
+            "belongs into `hookSpecificOutput`",
+        ),
         (exit(1), "", "it hurts\n", "exit code 1: it hurts"),
         (exit(1), r#"{"decision": "approve"}"#, "", "exit code 1"),
         (exit(127), "", "", "exit code 127"),
