@@ -52,6 +52,18 @@ const REPOSITORIES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "mkdir -p tc/bin; ln -s $(readlink -f $(command -v perl)) tc/bin/cargo; ln -s /usr/bin/env tc/bin/rustc; printf 'print \"PWNED\\n\";' > metadata; printf '[toolchain]\\npath = \"/proc/self/cwd/tc\"\\n' > rust-toolchain.toml",
+        &[
+            "cargo metadata --no-deps",
+            "cargo --version",
+            "rustc --version",
+        ],
+    ),
+    (
+        "git config diff.external git-difftool--helper; git config diff.tool x; git config difftool.prompt false; git config difftool.x.cmd 'sh ./evil'",
+        &["git diff", "touch z; git diff"],
+    ),
+    (
         "mkdir .cargo; printf '[build]\\nrustc = \"./evil\"\\nrustc-wrapper = \"./evil\"\\n' > .cargo/config.toml; printf '[package]\\nname = \"x\"\\nversion = \"0.1.0\"\\n' > Cargo.toml; mkdir src; touch src/lib.rs",
         &[
             "cargo metadata --no-deps",

@@ -88,7 +88,7 @@ impl FileKeeper {
         let mut closed = self.closed.clone();
         // Hooks run outside of every cage: what they run is not for tools to write.
         let roots = self.roots.iter();
-        let run_by_hooks = roots.flat_map(|root| settings.hooks.files_in(root));
+        let run_by_hooks = roots.flat_map(|root| settings.hooks.files_in(root, home));
         closed.unwritable.extend(run_by_hooks);
         settings.policy(self.roots.clone(), &closed, home)
     }

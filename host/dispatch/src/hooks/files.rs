@@ -3,119 +3,177 @@
 //! A hook runs outside of every cage. If a tool could rewrite the script that it runs, the next
 //! call would run whatever the tool wrote. So these files are closed to tools and commands.
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeSet;
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Component, Path, PathBuf};
 
 use super::Hooks;
-use super::run::PROJECT_NAMES;
 
-/// Run the file that follows them, behind flags.
+/// Run the file that follows them; versions may follow their names.
 const INTERPRETERS: &[&str] = &[
-    ".", "source", "sh", "bash", "dash", "zsh", "ksh", "fish", "python", "python3", "node", "deno",
-    "bun", "ruby", "perl", "php", "lua", "tsx", "ts-node", "pwsh", "awk", "gawk",
+    ".", "source", "sh", "bash", "dash", "zsh", "ksh", "fish", "python", "pypy", "node", "deno",
+    "bun", "ruby", "perl", "php", "lua", "tsx", "ts-node", "pwsh", "awk", "gawk", "make", "gmake",
+    "jq",
 ];
-
-/// Run the command that follows them.
-const WRAPPERS: &[&str] = &[
-    "exec", "command", "env", "time", "nice", "nohup", "timeout", "sudo", "uv", "poetry", "pipenv",
-    "run", "npx", "if", "then", "else", "elif", "while", "until", "do", "!", "{",
-];
-
-impl Hooks {
-    /// The files below a project that its hooks run: by their names there, and where links lead.
-    pub fn files_in(&self, project: &Path) -> Vec<PathBuf> {
-        let mut files = Vec::new();
-        for hook in self.all.iter() {
-            for (folder, word) in programs(&hook.command) {
-                let folder = with_project(&folder, project);
-                let word = with_project(&word, project);
-                let (Some(folder), Some(word)) = (folder, word) else {
-                    continue;
-                };
-                let path = project.join(folder).join(word);
-                // A folder is data of the command, not a program.
-                if path.starts_with(project) && !path.is_dir() {
-                    files.extend(path.canonicalize());
-                    files.push(path);
-                }
-            }
-        }
-        files.sort();
-        files.dedup();
-        files
-    }
-}
-
-/// The words of a command that name a program or a script by its path: the first of each simple
-/// command, what follows interpreters and wrappers, and all that end like a script. With each comes
-/// the folder that a `cd` before it leads to.
-fn programs(command: &str) -> Vec<(String, String)> {
-    let mut found = Vec::new();
-    let mut folder = String::from("./");
-    for part in command.split([';', '|', '&', '\n', '(', ')', '`', '<', '>']) {
-        let mut names_program = true;
-        let mut is_behind_interpreter = false;
-        let mut is_behind_cd = false;
-        for word in part.split_whitespace() {
-            let word: String = word.chars().filter(|c| !"\"'\\".contains(*c)).collect();
-            let is_flag = word.starts_with('-');
-            let is_assignment = names_program
-                && word.split_once('=').is_some_and(|(name, _)| {
-                    name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-                });
-            // `-c`: a text follows, which begins like any command.
-            if is_flag && !word.starts_with("--") && word.ends_with('c') {
-                is_behind_interpreter = false;
-            }
-            if is_flag || is_assignment {
-                continue;
-            }
-            if is_behind_cd {
-                folder = word;
-                break;
-            }
-            is_behind_cd = names_program && word == "cd";
-            // A shell looks for a plain name in the folders of `PATH`, an interpreter does not.
-            let is_path = word.contains('/') || is_behind_interpreter;
-            if names_program && is_path || is_script(&word) {
-                found.push((folder.clone(), word.clone()));
-            }
-            let name = word.rsplit('/').next().unwrap_or(&word);
-            is_behind_interpreter = names_program && INTERPRETERS.contains(&name);
-            // A number behind `timeout` is no program, and no file either.
-            let is_number = name.starts_with(|c: char| c.is_ascii_digit());
-            names_program &=
-                is_behind_cd || is_behind_interpreter || WRAPPERS.contains(&name) || is_number;
-        }
-    }
-    found
-}
 
 /// Endings of files that are run by giving them to another program.
 const SCRIPTS: &[&str] = &[
     "sh", "bash", "zsh", "py", "js", "mjs", "cjs", "ts", "rb", "pl", "php", "lua", "ps1", "awk",
+    "mk", "jq",
 ];
 
-fn is_script(word: &str) -> bool {
-    let ending = Path::new(word)
-        .extension()
-        .and_then(|ending| ending.to_str());
-    ending.is_some_and(|ending| SCRIPTS.contains(&ending))
+/// What stands for the rest of a name where an interpreter adds it.
+const COMPLETIONS: &[&str] = &[
+    "",
+    ".py",
+    ".js",
+    "/__main__.py",
+    "/__init__.py",
+    "/index.js",
+];
+
+/// Links that lead to links are followed so often.
+const MOST_LINKS: usize = 40;
+
+impl Hooks {
+    /// The files below a project that its hooks run: by their names there, and where links lead,
+    /// with the links on the way. Too many rather than too few, but no file that is only data.
+    pub fn files_in(&self, project: &Path, home: Option<&Path>) -> Vec<PathBuf> {
+        let mut files = BTreeSet::new();
+        for hook in self.all.iter() {
+            let words = words(&hook.command);
+            for folder in folders(&words, project, home) {
+                for (at, word) in words.iter().enumerate() {
+                    let before = words[..at].iter();
+                    let is_given = before.rev().take(4).any(|before| is_interpreter(before));
+                    for ending in COMPLETIONS {
+                        let name = format!("{}{ending}", relative(word));
+                        let path = plain(&folder.join(name));
+                        if is_run(&path, is_given) {
+                            follow(&path, project, &mut files);
+                        }
+                    }
+                }
+            }
+        }
+        files.into_iter().collect()
+    }
 }
 
-/// The word with the project's folder in place of its variables; none where others remain.
-fn with_project(word: &str, project: &Path) -> Option<String> {
-    let project = project.to_str()?;
-    let mut word = word.to_owned();
-    for name in PROJECT_NAMES.iter().chain(&["PWD"]) {
-        for form in [
-            format!("${{{name}}}"),
-            format!("${{{name}:-.}}"),
-            format!("${name}"),
-        ] {
-            word = word.replace(&form, project);
+/// The words of a command as far as they may be paths: without quotes, and of those with variables or
+/// commands in them what follows these.
+fn words(command: &str) -> Vec<String> {
+    let is_break = |c: char| c.is_whitespace() || ";|&()`<>={},".contains(c);
+    let text: String = command.chars().filter(|c| !"\"'\\".contains(*c)).collect();
+    let words = text.split(is_break).map(|word| {
+        let word = match word.rsplit_once('$') {
+            Some((_, rest)) => {
+                rest.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_')
+            }
+            None => word,
+        };
+        let word = word.strip_prefix('~').unwrap_or(word);
+        word.to_owned()
+    });
+    words.filter(|word| !word.is_empty()).collect()
+}
+
+/// Where the words of a command may start from: the project, the home folder, and every folder in the
+/// project that the command names. A word from the root on is itself.
+fn folders(words: &[String], project: &Path, home: Option<&Path>) -> Vec<PathBuf> {
+    let mut all = vec![PathBuf::from("/"), project.to_owned()];
+    all.extend(home.map(Path::to_owned));
+    let named: Vec<PathBuf> = all
+        .iter()
+        .flat_map(|base| words.iter().map(|word| plain(&base.join(relative(word)))))
+        .filter(|path| path.starts_with(project) && path.is_dir())
+        .collect();
+    all.extend(named);
+    all.sort();
+    all.dedup();
+    all
+}
+
+fn relative(word: &str) -> &str {
+    word.trim_start_matches('/')
+}
+
+/// Without `.` and `..`, as far as no link is on the way.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                plain.pop();
+            }
+            Component::CurDir => {}
+            part => plain.push(part),
         }
     }
-    (!word.is_empty() && !word.contains('$')).then_some(word)
+    plain
+}
+
+fn is_interpreter(word: &str) -> bool {
+    let name = word.rsplit('/').next().unwrap_or(word);
+    let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    INTERPRETERS.contains(&name) || matches!(word, "." | "source")
+}
+
+/// Whether a file is run by a command that names it, and not only read.
+fn is_run(path: &Path, is_given: bool) -> bool {
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    let is_script = ending.is_some_and(|ending| SCRIPTS.contains(&ending));
+    match path.metadata() {
+        Ok(found) if found.is_file() => {
+            let is_executable = found.permissions().mode() & 0o111 != 0;
+            is_script || is_given || is_executable || begins_like_script(path)
+        }
+        // A folder is data; a script that is not there yet must not be made by a tool.
+        Ok(_) => false,
+        Err(_) => is_script,
+    }
+}
+
+fn begins_like_script(path: &Path) -> bool {
+    let mut begin = [0; 2];
+    let file = toolbay_contract::regular_file::open(path);
+    file.is_ok_and(|mut file| file.read_exact(&mut begin).is_ok() && begin == *b"#!")
+}
+
+/// Notes a path, the links on the way to it, and where they lead, as far as they lie in the project.
+fn follow(path: &Path, project: &Path, files: &mut BTreeSet<PathBuf>) {
+    let mut open = vec![path.to_owned()];
+    for _ in 0..MOST_LINKS {
+        let Some(path) = open.pop() else {
+            return;
+        };
+        // The outermost link decides where the rest lies.
+        let mut above: Vec<&Path> = path.ancestors().collect();
+        above.reverse();
+        let link = above.into_iter().find(|part| part.is_symlink());
+        let is_inside = |path: &Path| path.starts_with(project) && path != project;
+        match link {
+            Some(link) => {
+                if is_inside(link) {
+                    files.insert(link.to_owned());
+                }
+                let (Ok(target), Ok(rest)) = (link.read_link(), path.strip_prefix(link)) else {
+                    continue;
+                };
+                let folder = link.parent().unwrap_or(link);
+                let target = plain(&folder.join(target));
+                open.push(match rest.as_os_str().is_empty() {
+                    true => target,
+                    false => target.join(rest),
+                });
+            }
+            None if is_inside(&path) => {
+                files.insert(path);
+            }
+            None => {}
+        }
+    }
 }
 
 #[cfg(test)]
@@ -124,60 +182,77 @@ mod tests {
 
     use super::*;
 
+    fn found(project: &Path, home: &Path, command: &str) -> Vec<String> {
+        let entry = json!({"type": "command", "command": command});
+        let hooks = Hooks::parse(&json!({"PreToolUse": [{"hooks": [entry]}]}), "a.json").unwrap();
+        let files = hooks.files_in(project, Some(home));
+        let names = files.iter().map(|file| file.strip_prefix(project).unwrap());
+        names
+            .map(|name| name.to_str().unwrap().to_owned())
+            .collect()
+    }
+
     #[test]
-    fn the_files_that_a_hook_runs_are_found_by_their_names() {
+    fn the_files_that_a_hook_runs_are_found_however_they_are_named() {
         let folder = tempfile::tempdir().unwrap();
-        let project = folder.path().canonicalize().unwrap();
-        for file in ["scripts/guard.sh", "real.py", "src/main.rs", "bin/guard"] {
+        let home = folder.path().canonicalize().unwrap();
+        let project = home.join("work");
+        for file in [
+            "s/g.sh",
+            "real.py",
+            "main.rs",
+            "bin/guard",
+            "pkg/__main__.py",
+            "t/g.js",
+            "plain",
+        ] {
             let file = project.join(file);
             std::fs::create_dir_all(file.parent().unwrap()).unwrap();
             std::fs::write(file, "").unwrap();
         }
-        std::os::unix::fs::symlink("real.py", project.join("link.py")).unwrap();
+        let mode = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(project.join("bin/guard"), mode).unwrap();
+        let link =
+            |to: &str, name: &str| std::os::unix::fs::symlink(to, project.join(name)).unwrap();
+        link("real.py", "two.py");
+        link("two.py", "one.py");
+        link("s", "folder");
+        let absolute = format!("{}/s/g.sh", project.display());
         for (command, wanted) in [
+            ("\"$CLAUDE_PROJECT_DIR\"/s/g.sh", &["s/g.sh"][..]),
+            ("\"${CLAUDE_PROJECT_DIR:?}\"/s/g.sh --strict", &["s/g.sh"]),
+            ("\"${CLAUDE_PROJECT_DIR%/}\"/s/g.sh", &["s/g.sh"]),
+            ("\"$(pwd)\"/s/g.sh", &["s/g.sh"]),
+            (&absolute, &["s/g.sh"]),
+            ("$HOME/work/s/g.sh", &["s/g.sh"]),
+            ("~/work/s/g.sh", &["s/g.sh"]),
+            ("s/../s/./g.sh", &["s/g.sh"]),
+            ("D=s; \"$D\"/g.sh", &["s/g.sh"]),
+            ("cd s && ./g.sh", &["s/g.sh"]),
+            ("cd \"$CLAUDE_PROJECT_DIR/s\" && sh g.sh", &["s/g.sh"]),
+            ("bash -c \"cd s && ./g.sh\"", &["s/g.sh"]),
             (
-                "\"$CLAUDE_PROJECT_DIR\"/scripts/guard.sh",
-                vec!["scripts/guard.sh"],
+                "LOG=1 timeout -s KILL 5 bash -o pipefail s/g.sh main.rs",
+                &["main.rs", "s/g.sh"],
             ),
-            (
-                "'${TOOLBAY_PROJECT_DIR}/scripts/guard.sh' --strict",
-                vec!["scripts/guard.sh"],
-            ),
-            ("scripts/guard.sh", vec!["scripts/guard.sh"]),
-            ("./bin/guard src", vec!["bin/guard"]),
-            (
-                "LOG=1 timeout 5 bash -e scripts/guard.sh src/main.rs",
-                vec!["scripts/guard.sh"],
-            ),
-            ("cat | python3 -u link.py", vec!["link.py", "real.py"]),
-            ("true && sh later.sh", vec!["later.sh"]),
-            (
-                "if test -f x; then ./scripts/guard.sh; fi",
-                vec!["scripts/guard.sh"],
-            ),
-            ("uv run scripts/guard.py", vec!["scripts/guard.py"]),
-            ("cd scripts && ./guard.sh", vec!["scripts/guard.sh"]),
-            (
-                "cd \"$CLAUDE_PROJECT_DIR/scripts\" && python3 guard.py",
-                vec!["scripts/guard.py"],
-            ),
-            (
-                "bash -c \"cd scripts && ./guard.sh\"",
-                vec!["scripts/guard.sh"],
-            ),
-            // What is not the project's is the user's own matter.
-            ("/usr/bin/true", vec![]),
-            ("test -d src && eslint src", vec![]),
-            ("guard", vec![]),
-            ("sh guard", vec!["guard"]),
-            ("src", vec![]),
-            ("$GUARD", vec![]),
+            ("flock l bin/guard", &["bin/guard"]),
+            ("cat | xargs -0 ./bin/guard", &["bin/guard"]),
+            ("python3.11 plain", &["plain"]),
+            ("python3 -m pkg", &["pkg/__main__.py"]),
+            ("node t/g", &["t/g.js"]),
+            ("python3 -u one.py", &["one.py", "real.py", "two.py"]),
+            ("./folder/g.sh", &["folder", "s/g.sh"]),
+            ("sh later.sh", &["later.sh"]),
+            // What is only read stays open, and what is not the project's is the user's matter.
+            ("grep -q main.rs && test -d s", &[]),
+            ("/usr/bin/true", &[]),
+            ("eslint s", &[]),
         ] {
-            let settings =
-                json!({"PreToolUse": [{"hooks": [{"type": "command", "command": command}]}]});
-            let hooks = Hooks::parse(&settings, "a.json").unwrap();
-            let wanted: Vec<PathBuf> = wanted.iter().map(|file| project.join(file)).collect();
-            assert_eq!(hooks.files_in(&project), wanted, "{command}");
+            let wanted: Vec<String> = wanted.iter().map(|file| (*file).to_owned()).collect();
+            let mut found = found(&project, &home, command);
+            // Scripts that are not there, in other folders, are closed as well.
+            found.retain(|file| project.join(file).exists() || wanted.contains(file));
+            assert_eq!(found, wanted, "{command}");
         }
     }
 }

@@ -24,7 +24,7 @@ const MOST_AT_ONCE: usize = 48;
 static TURNS: Semaphore = Semaphore::const_new(MOST_AT_ONCE);
 
 /// The project's folder, under the names that scripts look for.
-pub(super) const PROJECT_NAMES: [&str; 2] = ["CLAUDE_PROJECT_DIR", "TOOLBAY_PROJECT_DIR"];
+const PROJECT_NAMES: [&str; 2] = ["CLAUDE_PROJECT_DIR", "TOOLBAY_PROJECT_DIR"];
 
 /// A hook that is to run.
 pub(super) struct Planned<'a> {

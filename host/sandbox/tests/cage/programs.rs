@@ -47,6 +47,18 @@ const CASES: &[Case] = &[
         works: None,
     },
     Case {
+        name: "a script of git's own that runs what the configuration says",
+        project: "git config diff.external git-difftool--helper; git config diff.tool x; git config difftool.prompt false; git config difftool.x.cmd 'sh ./evil'",
+        script: "git diff",
+        works: None,
+    },
+    Case {
+        name: "another one as a conversion to text",
+        project: "echo '*.txt diff=x' > .gitattributes; git config diff.x.textconv git-web--browse; git config web.browser zz; git config browser.zz.cmd 'sh ./evil'",
+        script: "git show",
+        works: None,
+    },
+    Case {
         name: "conversion to text",
         project: "echo '*.txt diff=x' > .gitattributes; git config diff.x.textconv 'sh ./evil; cat'",
         script: "git diff; git show; git blame a.txt",

@@ -3,11 +3,15 @@
 //! Who asks is no attacker yet: it is a program that the script names, or its shell. So that what it
 //! points to may be read here and once more by the kernel.
 
-use std::ffi::CString;
-use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
+use std::ffi::{CStr, CString, OsStr};
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 use super::{Caller, Doorman, Step, failed};
+use crate::cage::programs::{FileKind, Started};
 use crate::helper::resolve;
 use crate::kernel::seccomp::Answer;
 use crate::kernel::{c_text, open};
@@ -31,18 +35,29 @@ impl Doorman<'_> {
             return Err(Answer::GoOn);
         };
         let thread = caller.asked.thread;
-        let program = program_of(thread, wanted)?;
-        let path = open::path_of(program.as_fd()).map_err(|error| failed(&error))?;
+        let text = resolve::text(thread, wanted.path).ok_or(Answer::Fail(libc::EFAULT))?;
+        let program = program_of(thread, wanted, &text)?;
+        let real = open::path_of(program.as_fd()).map_err(|error| failed(&error))?;
         let by = std::fs::read_link(format!("/proc/{thread}/exe"));
         let by = by.map_err(|error| failed(&error))?;
         let words = words_of(thread, wanted.words);
         let words: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
-        let reason = match is_nameless(&path) {
+        let written = written(thread, wanted, &text);
+        let found = resolve::spot_of(thread, wanted.folder as i32, text.as_bytes());
+        let found = found.map_or_else(|| real.clone(), |spot| spot.path);
+        let started = Started {
+            written: &written,
+            found: &found,
+            real: &real,
+            kind: kind_of(&program),
+            words: &words,
+        };
+        let reason = match is_nameless(&real) {
             true => Some(format!(
                 "{} wants to start a program that has no name",
                 by.display()
             )),
-            false => guard.refuses(&by, &path, &words),
+            false => guard.refuses(&by, &started),
         };
         match reason {
             Some(reason) => Err(self.refuse(reason)),
@@ -52,21 +67,49 @@ impl Doorman<'_> {
 }
 
 /// The file that is to be started. What cannot be looked up is not started either.
-fn program_of(thread: i32, wanted: Wanted) -> Step<OwnedFd> {
-    let text = resolve::text(thread, wanted.path).ok_or(Answer::Fail(libc::EFAULT))?;
-    let bytes = text.as_bytes();
+fn program_of(thread: i32, wanted: Wanted, text: &CStr) -> Step<OwnedFd> {
+    let bytes = text.to_bytes();
     let folder = wanted.folder as i32;
     let opened = if bytes.is_empty() && wanted.flags & libc::AT_EMPTY_PATH != 0 {
         numbered(thread, folder)
     } else if bytes.starts_with(b"/proc/") {
         open::plain(&own_files(thread, bytes)?, libc::O_PATH)
     } else if bytes.starts_with(b"/") {
-        open::place(None, &text, 0)
+        open::place(None, text, 0)
     } else {
         let base = resolve::base(thread, folder).ok_or(Answer::Fail(libc::ENOENT))?;
-        open::place(Some(base.as_fd()), &text, 0)
+        open::place(Some(base.as_fd()), text, 0)
     };
     opened.map_err(|error| failed(&error))
+}
+
+/// The path as it was written, from the root on. `..` and links stay; what a process calls its own
+/// folder is looked up, since that may be the project's.
+fn written(thread: i32, wanted: Wanted, text: &CStr) -> PathBuf {
+    let path = Path::new(OsStr::from_bytes(text.to_bytes()));
+    let base = |folder| {
+        let base = resolve::base(thread, folder);
+        base.and_then(|base| open::path_of(base.as_fd()).ok())
+            .unwrap_or_default()
+    };
+    let own = ["/proc/self/cwd", "/proc/thread-self/cwd"];
+    let own = own.iter().find_map(|own| path.strip_prefix(own).ok());
+    match own {
+        Some(rest) => base(libc::AT_FDCWD).join(rest),
+        None => base(wanted.folder as i32).join(path),
+    }
+}
+
+/// By its first bytes, as the kernel does.
+fn kind_of(program: &OwnedFd) -> FileKind {
+    const BINARY: &[u8] = b"\x7fELF";
+    let mut begin = [0; 4];
+    let path = format!("/proc/self/fd/{}", program.as_raw_fd());
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut begin));
+    match read {
+        Ok(()) if begin == BINARY => FileKind::Binary,
+        Ok(()) | Err(_) => FileKind::Script,
+    }
 }
 
 fn numbered(thread: i32, number: i32) -> std::io::Result<OwnedFd> {
