@@ -59,6 +59,35 @@ fn no_tool_and_no_command_rewrites_what_a_hook_runs() {
 }
 
 #[test]
+fn no_command_puts_another_file_behind_the_links_of_a_hook() {
+    for (command, script) in [
+        ("sh ./one", "rm two; ln -s evil two"),
+        ("sh ./one", "ln -sfn evil one"),
+        (
+            "sh ./folder/guard.sh",
+            "mkdir q; cp evil q/guard.sh; ln -sfn q folder",
+        ),
+        (
+            "sh ./folder/guard.sh",
+            "mv folder away; mkdir folder; cp evil folder/guard.sh",
+        ),
+    ] {
+        let project = guarded(command);
+        let root = project.root();
+        std::os::unix::fs::symlink("two", root.join("one")).unwrap();
+        std::os::unix::fs::symlink("scripts/guard.sh", root.join("two")).unwrap();
+        std::os::unix::fs::symlink("scripts", root.join("folder")).unwrap();
+        project.file("evil", "touch pwned; exit 0");
+        let input = json!({"command": script}).to_string();
+        project.run(&["call", "--allow", "Bash", "Bash", &input]);
+        for name in ["one", "folder/guard.sh"] {
+            let text = std::fs::read_to_string(root.join(name)).unwrap();
+            assert_eq!(text, GUARD, "{command}: {script}");
+        }
+    }
+}
+
+#[test]
 fn a_script_that_a_hook_runs_and_that_is_not_there_cannot_be_made() {
     let project = guarded("sh ./later.sh; exit 0");
     let input = json!({"command": "echo touch pwned > later.sh"}).to_string();

@@ -198,7 +198,11 @@ impl Ground {
 
     fn add_protected(&self, found: &mut Found) {
         for path in &self.protect {
-            if path.symlink_metadata().is_ok() && self.is_writable(path) {
+            // A link cannot be covered; the doorman keeps it where it is.
+            let is_there = path
+                .symlink_metadata()
+                .is_ok_and(|found| !found.is_symlink());
+            if is_there && self.is_writable(path) {
                 found.places.push(path.clone());
             }
         }
@@ -371,6 +375,20 @@ pub(super) fn all_real(list: &[PathBuf]) -> Result<Vec<PathBuf>, PathError> {
     real.sort();
     real.dedup();
     Ok(real)
+}
+
+/// The same, with the links among them: what leads to a path must stay as it is, too.
+pub(super) fn all_real_with_links(list: &[PathBuf]) -> Result<Vec<PathBuf>, PathError> {
+    let mut all = all_real(list)?;
+    let links = list.iter().filter(|path| path.is_symlink());
+    for link in links {
+        if let (Some(folder), Some(name)) = (link.parent(), link.file_name()) {
+            all.push(real(folder)?.join(name));
+        }
+    }
+    all.sort();
+    all.dedup();
+    Ok(all)
 }
 
 /// The real path of something that may not exist: of as much as does, then the rest.

@@ -253,7 +253,7 @@ impl Enclosure {
         Ok(Self {
             closed: Arc::new(Closed {
                 unreadable: ground::all_real(&closed.unreadable)?,
-                unwritable: ground::all_real(&closed.unwritable)?,
+                unwritable: ground::all_real_with_links(&closed.unwritable)?,
             }),
             ..self.clone()
         })
