@@ -365,6 +365,42 @@ fn path_rules_reach_into_commands() {
     }
 }
 
+/// A component that edits the named file and could run commands beside it does more than an edit.
+#[test]
+fn accept_edits_covers_no_component_that_could_do_more() {
+    let policy = policy(rules(&[], &[], &[]), Managed::default()).with_mode(Mode::AcceptEdits);
+    for (reach, wanted) in [
+        (FILES, "allow"),
+        (
+            Reach {
+                shell: true,
+                ..FILES
+            },
+            "ask",
+        ),
+        (
+            Reach {
+                tasks: true,
+                ..FILES
+            },
+            "ask",
+        ),
+        (
+            Reach {
+                agents: true,
+                ..FILES
+            },
+            "ask",
+        ),
+    ] {
+        let request = Request {
+            reach,
+            ..request(vec![Subject::Path("/p/a".into())], false)
+        };
+        assert_eq!(word(&policy, request), wanted, "{reach:?}");
+    }
+}
+
 #[test]
 fn speaking_to_a_host_needs_a_word_even_if_it_only_reads() {
     let request = request(vec![Subject::Url("https://example.com/x".into())], true);

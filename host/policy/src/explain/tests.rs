@@ -118,6 +118,24 @@ fn every_rule_about_the_call_is_shown_and_whether_it_matched() {
 }
 
 #[test]
+fn a_mode_that_denies_what_would_be_asked_names_the_rule_that_asks() {
+    let policy = policy(&[], &["T(git push:*)"], &[]).with_mode(crate::Mode::DontAsk);
+    let json = serde_json::to_value(policy.explain(&command("git push"))).unwrap();
+    assert_eq!(json["behavior"], "deny");
+    assert!(json["winner"].to_string().contains("git push"), "{json}");
+}
+
+/// With its variables and redirections, letter by letter.
+#[test]
+fn a_rule_that_is_the_whole_command_is_shown_as_matched() {
+    let text = "LANG=C make x > log.txt";
+    let policy = policy(&[], &[], &[&format!("T({text})"), "T(make y)"]);
+    let explanation = policy.explain(&command(text));
+    let matched = explanation.looked_at.iter().map(|looked| looked.matched);
+    assert_eq!(matched.collect::<Vec<_>>(), [true, false]);
+}
+
+#[test]
 fn suggestions_would_allow_the_call_and_are_left_out_where_none_could() {
     let path = |path: &str| Subject::Path(path.into());
     for (request, wanted) in [
