@@ -173,10 +173,21 @@ fn names_all(subcommand: &str, words: &[String]) -> bool {
     let mut named = operands().filter(|word| !word.starts_with('-')).peekable();
     let takes_blob = matches!(subcommand, "show" | "cat-file");
     let is_blob = |word: &String| {
-        let path = word.split_once(':').map(|(_, path)| path);
-        path.is_some_and(|path| !path.is_empty() && !path.starts_with(['/', '(', '!', '^']))
+        word.split_once(':').is_some_and(|(revision, path)| {
+            is_commit(revision) && !path.is_empty() && !path.starts_with(['/', '(', '!', '^'])
+        })
     };
     takes_blob && named.peek().is_some() && named.all(|word| is_blob(word) || is_type(word))
+}
+
+/// Whether a revision is a commit for sure, so that a path behind it starts at the top; without one it
+/// is the index. A number or a tag may be that of a folder, and a tag may have the name of a branch.
+fn is_commit(revision: &str) -> bool {
+    let steps = ["HEAD", "@"]
+        .iter()
+        .find_map(|head| revision.strip_prefix(head));
+    let is_step = |c: char| matches!(c, '~' | '^') || c.is_ascii_digit();
+    revision.is_empty() || steps.is_some_and(|steps| steps.chars().all(is_step))
 }
 
 /// The kind of object, before its name.
@@ -221,6 +232,15 @@ mod tests {
             ("git --no-pager log -p", true),
             ("/usr/bin/git diff", true),
             ("git show HEAD:a", false),
+            ("git show HEAD~2^1:a", false),
+            ("git show @:a", false),
+            ("git cat-file blob :a", false),
+            ("git show :0:a", false),
+            // These may be folders, in which the path is another one.
+            ("git show main:a", true),
+            ("git show 1f2e3d4:a", true),
+            ("git cat-file -p HEAD^{tree}:a", true),
+            ("git show HEADS:a", true),
             ("git log", false),
             ("svn diff", false),
             ("show", false),
