@@ -35,12 +35,14 @@ impl InputStream for FileReader {
     }
 }
 
+/// Larger buffers cost page faults, so that they are made no larger than the file.
+const LARGE: usize = 65_536;
+
 /// Reads up to `size` bytes, no more than are left and no more than one call may
 /// move.
 pub(super) fn read_at(file: &File, size: usize, position: u64) -> std::io::Result<Vec<u8>> {
     let mut wanted = size.min(MAX_CHUNK);
-    if wanted > 64 * 1024 {
-        // Large buffers cost page faults: make them no larger than the file.
+    if wanted > LARGE {
         let left = file.metadata()?.len().saturating_sub(position);
         wanted = wanted.min(usize::try_from(left).unwrap_or(usize::MAX));
     }
