@@ -94,16 +94,12 @@ impl Wanderer {
 
     /// What a word reads, from everywhere it may be.
     pub(crate) fn reads(&self, word: &Word) -> Result<Vec<PathBuf>, Finding> {
-        let mut read: Vec<PathBuf> = Vec::new();
+        let mut read = Vec::new();
         for from in &self.here {
             let place = self.start.clone().moved_to(from.clone());
-            for path in paths::read(word, &place)? {
-                if !read.contains(&path) {
-                    read.push(path);
-                }
-            }
+            read.extend(paths::read(word, &place)?);
         }
-        Ok(read)
+        Ok(paths::each_once(read))
     }
 
     /// Whether links below a folder may be followed, wherever they lead.

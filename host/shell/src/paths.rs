@@ -1,5 +1,6 @@
 //! From a word to the path that it names, as far as text can say.
 
+use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
 
 use crate::check::{Check, Finding};
@@ -24,14 +25,21 @@ pub(crate) fn resolve_any(word: &Word, place: &Place) -> Vec<PathBuf> {
     let Ok(written) = resolve(word, place) else {
         return Vec::new();
     };
-    let mut paths = vec![written];
     let real = expanded(word, place).and_then(|text| real_paths(word, &text, place));
-    for path in real.unwrap_or_default() {
-        if !paths.contains(&path) {
-            paths.push(path);
-        }
-    }
-    paths
+    with_others(written, real.unwrap_or_default())
+}
+
+/// A path and others behind it, each once.
+fn with_others(first: PathBuf, others: Vec<PathBuf>) -> Vec<PathBuf> {
+    each_once(std::iter::once(first).chain(others))
+}
+
+/// Paths in their order, each once. A pattern may lead to thousands of them.
+pub(crate) fn each_once(paths: impl IntoIterator<Item = PathBuf>) -> Vec<PathBuf> {
+    let mut seen = HashSet::new();
+    let mut once: Vec<PathBuf> = paths.into_iter().collect();
+    once.retain(|path| seen.insert(path.clone()));
+    once
 }
 
 /// What a word reads, as written and where links lead, if all of it may be read without asking:
@@ -39,12 +47,9 @@ pub(crate) fn resolve_any(word: &Word, place: &Place) -> Vec<PathBuf> {
 pub(crate) fn read(word: &Word, place: &Place) -> Result<Vec<PathBuf>, Finding> {
     let written = resolve(word, place)?;
     check_read(word, &written, place)?;
-    let mut paths = vec![written];
-    for real in real_paths(word, &expanded(word, place)?, place)? {
-        if paths.contains(&real) {
-            continue;
-        }
-        check_read(word, &real, place).map_err(|finding| match finding.check {
+    let paths = with_others(written, real_paths(word, &expanded(word, place)?, place)?);
+    for real in &paths[1..] {
+        check_read(word, real, place).map_err(|finding| match finding.check {
             Check::OutsidePath => Check::OutsidePath.found(format!(
                 "`{}` is a link to `{}`, which lies outside the project's folders",
                 word.text,
@@ -52,7 +57,6 @@ pub(crate) fn read(word: &Word, place: &Place) -> Result<Vec<PathBuf>, Finding> 
             )),
             _ => finding,
         })?;
-        paths.push(real);
     }
     Ok(paths)
 }
