@@ -4,7 +4,7 @@ mod mcp;
 
 use std::path::PathBuf;
 
-pub use self::mcp::{McpAdd, McpLogin, McpServe, ServerKind, ServerScope};
+pub use self::mcp::{McpAdd, McpLogin, McpQuotas, McpServe, ServerKind, ServerScope};
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
 use toolbay_policy::Mode;
