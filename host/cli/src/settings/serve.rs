@@ -52,7 +52,9 @@ impl ServeQuotas {
     pub fn resolve(self) -> HttpQuotas {
         let usual = HttpQuotas::default();
         HttpQuotas {
-            requests_per_second: self.requests_per_second.unwrap_or(usual.requests_per_second),
+            requests_per_second: self
+                .requests_per_second
+                .unwrap_or(usual.requests_per_second),
             request_burst: self.request_burst.unwrap_or(usual.request_burst),
             max_requests: self.max_requests.unwrap_or(usual.max_requests),
             max_sessions: self.max_sessions.unwrap_or(usual.max_sessions),
