@@ -173,15 +173,18 @@ fn sixteen_agents_work_behind_one_token() {
     let project = Project::new();
     let server = serve(&project, &[]);
     let note = json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}).to_string();
+    let agents: Vec<_> = (0..16)
+        .map(|_| {
+            let session = Session::begin_as(&server, Some(ONE), json!({}));
+            let text = post(&server, ONE, Some(&session.id), &note);
+            (Line::open(&server), text)
+        })
+        .collect();
     std::thread::scope(|scope| {
-        for _ in 0..16 {
-            scope.spawn(|| {
-                let session = Session::begin_as(&server, Some(ONE), json!({}));
-                let mut line = Line::open(&server);
+        for (mut line, text) in agents {
+            scope.spawn(move || {
                 for _ in 0..60 {
-                    let (status, head) = line
-                        .ask(&post(&server, ONE, Some(&session.id), &note))
-                        .unwrap();
+                    let (status, head) = line.ask(&text).unwrap();
                     assert_eq!(status, 202, "{head}");
                 }
             });
