@@ -6,11 +6,13 @@
 //! being written (`recover`), and a full disk stops calls or is counted, as settings say
 //! (`log`). `verify` finds every line that was changed, removed, added or moved.
 //!
-//! What it cannot do: a whole folder that is put back to an earlier state, head and all,
-//! is a log that simply ended earlier. Whoever fears that notes the last number and hash
-//! that `verify` prints somewhere else.
+//! A whole folder that is put back to an earlier state, head and all, is a log that simply ended
+//! earlier; so the end is noted once more beside the folder (`anchor`). Who puts both back is
+//! found by nobody but those who noted an [`Anchor`] somewhere else.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
+mod anchor;
+mod ends;
 mod error;
 mod head;
 mod key;
@@ -32,6 +34,7 @@ mod time;
 mod verify;
 mod writer;
 
+pub use anchor::Anchor;
 pub use error::LogError;
 pub use key::Key;
 pub use log::{Log, OnFull, OnTrouble, Options, Trouble};
@@ -41,5 +44,5 @@ pub use render::{harmless, render};
 pub use report::{Finding, Problem, Report, Tail, Verdict};
 pub use show::{Entry, Filter, Show, show};
 pub use time::{Clock, SystemClock, parse as parse_time, stamp};
-pub use verify::verify;
+pub use verify::{Against, verify, verify_against};
 pub use writer::Rotation;

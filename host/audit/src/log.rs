@@ -64,6 +64,8 @@ pub type OnTrouble = Arc<dyn Fn(&Trouble) + Send + Sync>;
 pub struct Options {
     /// The folder of the log. Nothing else belongs there.
     pub folder: PathBuf,
+    /// The file in which the end of the log is noted once more, in another folder.
+    pub anchor: Option<PathBuf>,
     /// Without one, whoever can write the folder can write a whole new log.
     pub key: Option<Key>,
     pub session: String,
@@ -78,6 +80,7 @@ impl Options {
     pub fn new(folder: PathBuf, session: &str, actor: Actor) -> Self {
         Self {
             folder,
+            anchor: None,
             key: None,
             session: session.to_owned(),
             actor,
@@ -135,6 +138,9 @@ impl Log {
         let folder = Folder::make(&options.folder)?;
         let seal = Seal::new(options.key.as_ref());
         let mut writer = Writer::new(folder, seal, options.rotation);
+        if let Some(path) = &options.anchor {
+            writer.anchor_in(path)?;
+        }
         writer.check()?;
         let shared = Arc::new(Shared {
             state: Mutex::new(State {
@@ -346,13 +352,14 @@ impl Shared {
             let state = self.lock();
             (state.seq, state.writer.files())
         };
-        let Some((head, log)) = files else {
+        let Some((head, log, anchor)) = files else {
             return Ok(());
         };
         let fail = |error| LogError::Io(PathBuf::from(crate::place::CURRENT), error);
         log.sync_data().map_err(fail)?;
         self.lock().writer.mark_synced(seq)?;
-        head.sync_data().map_err(fail)
+        head.sync_data().map_err(fail)?;
+        anchor.map_or(Ok(()), |anchor| anchor.sync_data().map_err(fail))
     }
 }
 

@@ -159,6 +159,10 @@ pub struct Chain {
     /// The file that says where the log ends was gone or not ours.
     #[serde(skip_serializing_if = "is_false")]
     pub head_lost: bool,
+    /// From here on the end of the log is noted outside of its folder too. Said when the file
+    /// for it was made, in the first line or, of a log that was older, in a later one.
+    #[serde(skip_serializing_if = "is_false")]
+    pub anchored: bool,
     /// How many events were not written, and since when.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lost: Option<u64>,

@@ -74,6 +74,9 @@ fn chain(chain: &Chain) -> Option<String> {
     if chain.head_lost {
         words.push("the head was lost".into());
     }
+    if chain.anchored {
+        words.push("its end is noted outside of its folder from here on".into());
+    }
     words.extend(chain.lost.map(|lost| format!("{lost} events lost")));
     words.extend(chain.since.as_ref().map(|since| format!("since {since}")));
     (!words.is_empty()).then(|| words.join(", "))

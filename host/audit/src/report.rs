@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::anchor::Anchor;
 use crate::record::Missing;
 
 /// Beyond so many findings the log is not one that was changed here and there.
@@ -70,6 +71,23 @@ pub enum Problem {
     HeadWasLost,
     /// Remains of a line that the next line speaks of are not there.
     RemainsGone,
+    /// The log ends before a line that it had: its folder was put back to an earlier state.
+    RolledBack {
+        missing: Missing,
+        /// When the last line that is left was written.
+        since: String,
+        on_disk: bool,
+    },
+    /// There is no log where one of so many lines was; 0 where nobody knows how many.
+    LogGone { records: u64 },
+    /// The log has another line where the anchor's was: it was put back, and gone on with.
+    Replaced { seq: u64 },
+    /// The file outside of the folder that says where the log ends is gone.
+    AnchorGone,
+    /// It is not as the log's writer leaves it.
+    AnchorChanged,
+    /// A writer found it gone or changed.
+    AnchorWasLost,
     /// Not one line holds: the key is another one, or every line was changed.
     OtherKey,
 }
@@ -98,6 +116,11 @@ pub struct Report {
 }
 
 impl Report {
+    /// The last line, to be looked for later. None if there is no line.
+    pub fn anchor(&self) -> Option<Anchor> {
+        (self.last > 0).then(|| Anchor::new(self.last, &self.last_hash))
+    }
+
     pub(crate) fn new() -> Self {
         Self {
             verdict: Verdict::Intact,
@@ -164,11 +187,53 @@ impl fmt::Display for Problem {
             Self::HeadWasLost => {
                 f.write_str("audit.head was gone or changed by then; lines may be gone before this")
             }
+            Self::RolledBack {
+                missing,
+                since,
+                on_disk,
+            } => {
+                let lines = lines(missing.to.saturating_sub(missing.from).saturating_add(1));
+                write!(f, "the log was rolled back: {lines} missing since ")?;
+                match since.as_str() {
+                    "" => f.write_str("its beginning")?,
+                    since => write!(f, "{since}")?,
+                }
+                write!(f, " (records {} to {})", missing.from, missing.to)?;
+                if !on_disk {
+                    f.write_str(" (a loss of power may have taken what had not reached the disk)")?;
+                }
+                Ok(())
+            }
+            Self::LogGone { records: 0 } => f.write_str("the log's folder is gone, or emptied"),
+            Self::LogGone { records } => {
+                let lines = lines(*records);
+                write!(f, "the log's folder is gone, or emptied: {lines} missing")
+            }
+            Self::Replaced { seq } => write!(
+                f,
+                "record {seq} is another one than was noted: the log was replaced, or rolled back and \
+                 written on"
+            ),
+            Self::AnchorGone => f.write_str(
+                "the file is gone, so that lines may be gone at the end, or the whole log before",
+            ),
+            Self::AnchorChanged => f.write_str("the file was changed, or the key is another one"),
+            Self::AnchorWasLost => f.write_str(
+                "the file that notes the end of the log outside of its folder was gone or changed by \
+                 then; the log may have been rolled back before this",
+            ),
             Self::RemainsGone => f.write_str("the remains that this line speaks of were changed"),
             Self::OtherKey => {
                 f.write_str("no line holds: the key is another one, or all were changed")
             }
         }
+    }
+}
+
+fn lines(count: u64) -> String {
+    match count {
+        1 => "1 line is".to_owned(),
+        more => format!("{more} lines are"),
     }
 }
 

@@ -69,7 +69,10 @@ pub struct Show {
 
 /// Shows a log as it is now.
 pub fn show(folder: &Path, filter: Filter) -> Result<Show, LogError> {
-    let Snapshot { files, head: _ } = Snapshot::take(folder, &Seal::new(None))?;
+    let Snapshot { files, head, .. } = Snapshot::take(folder, None, &Seal::new(None))?;
+    if files.is_empty() && head.is_none() {
+        return Err(LogError::NoLog(folder.to_path_buf()));
+    }
     if files.is_empty() {
         return Err(LogError::NoLog(folder.to_path_buf()));
     }

@@ -7,6 +7,7 @@
 use std::fs::File;
 use std::path::Path;
 
+use crate::anchor;
 use crate::error::LogError;
 use crate::head::{Found, Head};
 use crate::lines::Lines;
@@ -19,6 +20,8 @@ pub(crate) struct Snapshot {
     pub(crate) files: Vec<Part>,
     /// `None` if the file is gone.
     pub(crate) head: Option<Found>,
+    /// The same of the file outside of the folder.
+    pub(crate) anchor: Option<Found>,
 }
 
 /// A file of the log.
@@ -37,20 +40,36 @@ impl Part {
 }
 
 impl Snapshot {
-    pub(crate) fn take(path: &Path, seal: &Seal) -> Result<Self, LogError> {
-        let folder = Folder::look(path)?;
+    pub(crate) fn take(path: &Path, anchor: Option<&Path>, seal: &Seal) -> Result<Self, LogError> {
+        let looked = || anchor.map_or(Ok(None), |path| anchor::look(path, seal));
+        let folder = match Folder::look(path) {
+            Err(LogError::NoLog(_)) => {
+                return Ok(Self {
+                    files: Vec::new(),
+                    head: None,
+                    anchor: looked()?,
+                });
+            }
+            other => other?,
+        };
         let Some(head) = folder.open_to_read(HEAD)? else {
-            return Self::of_files(&folder, None);
+            // Before the lines: it may be behind them, not they behind it.
+            let anchor = looked()?;
+            return Self::of_files(&folder, None, anchor);
         };
         let lock = Lock::take(&head, Share::WithReaders, &path.join(HEAD))?;
         let bytes = Head::read_bytes(&head).map_err(|error| folder.fail(HEAD, error))?;
         let found = Head::found(&bytes, seal);
-        let snapshot = Self::of_files(&folder, Some(found));
+        let snapshot = looked().and_then(|anchor| Self::of_files(&folder, Some(found), anchor));
         drop(lock);
         snapshot
     }
 
-    fn of_files(folder: &Folder, head: Option<Found>) -> Result<Self, LogError> {
+    fn of_files(
+        folder: &Folder,
+        head: Option<Found>,
+        anchor: Option<Found>,
+    ) -> Result<Self, LogError> {
         let numbers = folder.rotated()?.into_iter();
         let names = numbers.map(|number| (rotated_name(number), Some(number)));
         let mut files = Vec::new();
@@ -66,6 +85,10 @@ impl Snapshot {
                 });
             }
         }
-        Ok(Self { files, head })
+        Ok(Self {
+            files,
+            head,
+            anchor,
+        })
     }
 }

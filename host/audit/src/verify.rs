@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use crate::anchor::Anchor;
+use crate::ends::Ends;
 use crate::error::LogError;
 use crate::head::Found;
 use crate::key::Key;
@@ -14,21 +16,53 @@ use crate::report::{Problem, Report, Tail, Verdict};
 use crate::seal::{Hash, Seal, Sum};
 use crate::snapshot::{Part, Snapshot};
 
+/// What is known of a log from outside of its folder.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Against<'a> {
+    /// The file that its writers keep.
+    pub file: Option<&'a Path>,
+    /// What somebody noted elsewhere.
+    pub kept: Option<&'a Anchor>,
+}
+
 /// Verifies a log. With a key, lines that were made without it do not hold: nobody can
 /// replace the log by one without a key.
 pub fn verify(folder: &Path, key: Option<&Key>) -> Result<Report, LogError> {
+    verify_against(folder, key, Against::default())
+}
+
+/// The same, and that the log still has the lines that are known from elsewhere.
+pub fn verify_against(
+    folder: &Path,
+    key: Option<&Key>,
+    against: Against<'_>,
+) -> Result<Report, LogError> {
     let seal = Seal::new(key);
-    let Snapshot { files, head } = Snapshot::take(folder, &seal)?;
+    let Snapshot {
+        files,
+        head,
+        anchor,
+    } = Snapshot::take(folder, against.file, &seal)?;
+    let mut ends = Ends::new(against, anchor);
     if files.is_empty() && matches!(head, None | Some(Found::Empty)) {
-        return Err(LogError::NoLog(folder.to_path_buf()));
+        return match ends.lines() {
+            None => Err(LogError::NoLog(folder.to_path_buf())),
+            Some(records) => {
+                let mut report = Report::new();
+                report.find(CURRENT, 0, Problem::LogGone { records });
+                Ok(report)
+            }
+        };
     }
-    let mut walk = Walk::new(&seal, &head);
+    let mut walk = Walk::new(&seal, &head, &mut ends);
     for part in files {
         let name = part.name.clone();
         walk.file(part)
             .map_err(|error| LogError::Io(folder.join(name), error))?;
     }
-    Ok(walk.finish(head.as_ref()))
+    let mut report = walk.finish(head.as_ref());
+    ends.judge(&mut report);
+    Ok(report)
 }
 
 /// Where the next line belongs.
@@ -57,6 +91,7 @@ struct Gone {
 
 struct Walk<'a> {
     seal: &'a Seal,
+    ends: &'a mut Ends,
     report: Report,
     file: String,
     /// The number of the file, and of the one before it that is there.
@@ -75,13 +110,14 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn new(seal: &'a Seal, head: &Option<Found>) -> Self {
+    fn new(seal: &'a Seal, head: &Option<Found>, ends: &'a mut Ends) -> Self {
         let head_seq = match head {
             Some(Found::Head(head)) => head.seq,
             Some(Found::Empty | Found::Damaged) | None => 0,
         };
         Self {
             seal,
+            ends,
             report: Report::new(),
             file: String::new(),
             number: None,
@@ -175,6 +211,7 @@ impl<'a> Walk<'a> {
         if line.seq == self.head_seq {
             self.at_head = Some(line.hash);
         }
+        self.ends.line(line, piece.raw);
         self.go_on(line.seq, line.hash);
     }
 
@@ -262,6 +299,9 @@ impl<'a> Walk<'a> {
         self.report.lost = self.report.lost.saturating_add(chain.lost.unwrap_or(0));
         if chain.head_lost {
             self.find(number, Problem::HeadWasLost);
+        }
+        if chain.anchored && self.ends.anchored() {
+            self.find(number, Problem::AnchorWasLost);
         }
         if line.kind == Kind::Pruned.word().as_bytes() {
             let file = chain.file.as_deref().and_then(number_of);

@@ -7,10 +7,12 @@
 use std::fs::File;
 use std::io::Write;
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 use std::sync::Arc;
 
 use rustix::io::Errno;
 
+use crate::anchor::{AnchorFile, compared};
 use crate::error::LogError;
 use crate::head::{Found, Head};
 use crate::line::{self, Draft};
@@ -81,6 +83,7 @@ pub(crate) struct Writer {
     folder: Folder,
     seal: Seal,
     rotation: Rotation,
+    anchor: Option<AnchorFile>,
     head: Option<Opened>,
     log: Option<Opened>,
     /// How long the current file was when this writer last wrote, and as far as room is
@@ -98,6 +101,7 @@ impl Writer {
             folder,
             seal,
             rotation,
+            anchor: None,
             head: None,
             log: None,
             length: 0,
@@ -107,9 +111,20 @@ impl Writer {
         }
     }
 
+    /// Notes the end in this file as well.
+    pub(crate) fn anchor_in(&mut self, path: &Path) -> Result<(), LogError> {
+        self.anchor = Some(AnchorFile::new(path)?);
+        Ok(())
+    }
+
     /// Finds out whether the log can be gone on with, and writes nothing.
     pub(crate) fn check(&mut self) -> Result<(), LogError> {
-        self.locked(|writer, head| writer.end(head).map(drop))
+        self.locked(|writer, head| {
+            if let Some(anchor) = &mut writer.anchor {
+                anchor.read(&writer.seal)?;
+            }
+            writer.end(head).map(drop)
+        })
     }
 
     /// Writes a line, and answers with its number.
@@ -120,10 +135,14 @@ impl Writer {
                 note,
                 wants_newline,
             } = writer.end(head)?;
+            let note = match &mut writer.anchor {
+                Some(anchor) => compared(&anchor.read(&writer.seal)?, &mut at, note),
+                None => note,
+            };
             let mut lead: &[u8] = if wants_newline { b"\n" } else { b"" };
             if let Some((kind, chain)) = note {
                 // Only the very first line must not come without a head that knows of it.
-                if at.seq == 0 {
+                if kind == Kind::Begun || at.seq == 0 {
                     writer.write_head(head, &at)?;
                 }
                 let draft = author.chain(kind, chain)?;
@@ -157,16 +176,26 @@ impl Writer {
         Ok(true)
     }
 
-    /// The open files, to wait for the disk without keeping others from writing.
-    pub(crate) fn files(&self) -> Option<(Arc<File>, Arc<File>)> {
+    /// The open files, to wait for the disk without keeping others from writing: the head, the
+    /// log, and the anchor if there is one.
+    pub(crate) fn files(&self) -> Option<(Arc<File>, Arc<File>, Option<Arc<File>>)> {
         let (head, log) = (self.head.as_ref()?, self.log.as_ref()?);
-        Some((head.file.clone(), log.file.clone()))
+        let anchor = self.anchor.as_ref().and_then(AnchorFile::file);
+        Some((head.file.clone(), log.file.clone(), anchor))
     }
 
     /// Notes that the lines up to this one are on the disk.
     pub(crate) fn mark_synced(&mut self, seq: u64) -> Result<(), LogError> {
         self.locked(|writer, head| match writer.read_head(head)? {
             Found::Head(at) if at.synced < seq && seq <= at.seq => {
+                let anchor = writer.anchor.as_mut();
+                let anchor = anchor.map(|anchor| anchor.read(&writer.seal)).transpose()?;
+                match anchor {
+                    None => {}
+                    Some(Found::Head(known)) if known.seq == at.seq && known.hash == at.hash => {}
+                    // One that differs has something to say to the next line.
+                    Some(_) => return Ok(()),
+                }
                 writer.write_head(head, &Head { synced: seq, ..at })
             }
             Found::Head(_) | Found::Empty | Found::Damaged => Ok(()),
@@ -340,6 +369,10 @@ impl Writer {
         let text = at.text(&self.seal);
         let written = head.write_all_at(&text, 0);
         written.map_err(|error| self.folder.fail(HEAD, error))?;
+        // Last, so that a crash leaves it behind the log and never before it.
+        if let Some(anchor) = &mut self.anchor {
+            anchor.write(&text, at)?;
+        }
         self.known_head = Some((text, *at));
         Ok(())
     }

@@ -4,7 +4,7 @@ mod mcp;
 
 use std::path::PathBuf;
 
-pub use self::mcp::{McpAdd, McpLogin, McpServe, ServerKind, ServerScope};
+pub use self::mcp::{McpAdd, McpLogin, McpQuotas, McpServe, ServerKind, ServerScope};
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
 use toolbay_policy::Mode;
@@ -256,8 +256,17 @@ pub enum ShellCommand {
 
 #[derive(Debug, Subcommand)]
 pub enum AuditCommand {
-    /// Find every line that was changed, removed, added or moved; exits with 1 if there is one
-    Verify,
+    /// Find every line that was changed, removed, added or moved, and a log that was put back to
+    /// an earlier state or removed; exits with 1 if there is one
+    Verify {
+        /// What `toolbay audit anchor` printed once, or a file with it: the log must still have
+        /// that line
+        #[arg(long, value_name = "FILE|TEXT")]
+        anchor: Option<String>,
+    },
+    /// Print the end of the log as a line of JSON. Kept on another machine, it lets `verify` tell
+    /// later whether the whole state folder was put back
+    Anchor,
     /// Show records, oldest first
     Show(AuditShow),
 }

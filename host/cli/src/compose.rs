@@ -27,6 +27,7 @@ use crate::places::{Places, hook_environment, user_name, variables};
 use crate::servers::inventory::Sources;
 use crate::servers::{self, CagedServers, Connect, Inventory, Packages, ToolMemory};
 use crate::settings::{CommandLine, FileKeeper, Origins, Say, Settings, Stamps, own_files};
+use crate::view::harmless_line;
 
 pub use tools::open_tools;
 
@@ -107,7 +108,7 @@ impl Default for Wishes {
             is_logged: false,
             say: Arc::new(|text| {
                 let style = crate::style::Style::for_errors();
-                eprintln!("{} {text}", style.warn("warning:"));
+                eprintln!("{} {}", style.warn("warning:"), harmless_line(text));
             }),
             session_folder: None,
             ask_who_is_enabled: false,
@@ -361,6 +362,7 @@ fn open_log(places: &Places, session: &str, settings: &Settings) -> anyhow::Resu
     };
     let mut options = Options::new(places.audit_log(), session, actor);
     options.key = Some(Key::open(&places.audit_key())?);
+    options.anchor = Some(places.audit_anchor());
     options.on_full = settings.on_full.unwrap_or_default();
     options.rotation = settings.rotation.unwrap_or_default();
     options.on_trouble = Arc::new(|trouble| {

@@ -82,6 +82,12 @@ impl Places {
         self.data.join("servers")
     }
 
+    /// Where the end of the audit log is noted once more: not in its folder, so that whoever puts
+    /// that back or removes it is found out.
+    pub fn audit_anchor(&self) -> PathBuf {
+        self.state.join("anchor").join("audit.head")
+    }
+
     /// The key of the audit log. Beside its folder, so that a copy of the log has no key.
     pub fn audit_key(&self) -> PathBuf {
         self.state.join("audit.key")

@@ -10,6 +10,7 @@ mod layer;
 mod managed_file;
 mod raw;
 mod sandbox;
+mod serve;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -36,6 +37,7 @@ pub(crate) use layer::read_text;
 use layer::{Layer, Place};
 pub(crate) use managed_file::check as check_managed;
 use raw::OnFullWord;
+pub use serve::ServeQuotas;
 
 /// A log of smaller files would turn all the time.
 const SMALLEST_FILE: u64 = 64 * 1024;
@@ -89,6 +91,8 @@ pub struct Settings {
     pub mcp_servers: Vec<Declared>,
     /// Where a list of further servers is.
     pub mcp_server_list: Option<String>,
+    /// What one client of our own server may use.
+    pub mcp_serve: ServeQuotas,
     /// What runs outside the cage, and whether a call may ask for it.
     exits: Exits,
     unsandboxed: Option<bool>,
@@ -347,6 +351,7 @@ impl Settings {
             ("sandbox settings", raw.sandbox.is_some()),
             ("MCP servers", !raw.mcp_servers.is_empty()),
             ("list of MCP servers", raw.mcp_server_list.is_some()),
+            ("quotas of MCP clients", raw.mcp_serve.is_some()),
         ] {
             if has && !trusted {
                 left_out.push(word);
@@ -394,6 +399,10 @@ impl Settings {
             &folder,
         ));
         self.mcp_server_list = self.mcp_server_list.take().or(raw.mcp_server_list);
+        if let Some(quotas) = raw.mcp_serve {
+            quotas.check().with_context(|| name.clone())?;
+            self.mcp_serve = self.mcp_serve.or(quotas);
+        }
         if let Some(audit) = raw.audit {
             self.take_audit(audit);
         }

@@ -51,6 +51,19 @@ pub fn harmless(text: &str) -> String {
     toolbay_contract::visible(text)
 }
 
+/// The same on one line, for a name, an address or a reason in a list: a line of its own could
+/// pass for one of ours.
+pub fn harmless_line(text: &str) -> String {
+    toolbay_contract::visible_line(text)
+}
+
+/// The same for a text of several lines, set in so that none of them passes for one of ours.
+pub fn harmless_block(text: &str) -> String {
+    let text = harmless(text);
+    let lines: Vec<String> = text.lines().map(|line| format!("  {line}")).collect();
+    lines.join("\n")
+}
+
 /// A line of the protocol as a person reads it; nothing for what concerns programs.
 pub fn event(event: &Value) -> Option<String> {
     let style = Style::for_output();

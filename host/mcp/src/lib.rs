@@ -11,5 +11,6 @@ mod server;
 pub use hints::{Effects, Hints};
 pub use name::ToolName;
 pub use server::{
-    Access, Bays, Bench, Elicit, HttpSetting, Opening, Routes, Tokens, serve_http, serve_stdio,
+    Access, Bays, Bench, Elicit, HttpQuotas, HttpSetting, Opening, Routes, Tokens, serve_http,
+    serve_stdio,
 };

@@ -28,6 +28,6 @@ mod stdio;
 
 pub use asking::Elicit;
 pub use house::{Bays, Bench, Opening};
-pub use http::{Access, HttpSetting, Tokens, serve_http};
+pub use http::{Access, HttpQuotas, HttpSetting, Tokens, serve_http};
 pub use routes::Routes;
 pub use stdio::serve_stdio;

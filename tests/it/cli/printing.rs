@@ -3,6 +3,7 @@
 
 use std::io::Read;
 
+use serde_json::json;
 use toolbay_tests::guests;
 
 use crate::program::{Project, wait};
@@ -45,6 +46,63 @@ fn what_a_tool_says_cannot_steer_a_terminal() {
     let call = ["call", "Read", "{\"file_path\": \"\\u001b[2J\"}"];
     let ran = project.run(&call).exits(1);
     assert!(!ran.err.contains('\u{1b}'), "{ran:?}");
+}
+
+/// What a project or a server calls something stays inside its line, whatever is in it.
+#[test]
+fn no_name_or_command_makes_a_line_of_its_own() {
+    let forged = "x\nforged\r\u{1b}[2Kforged\u{2028}forged";
+    let entries = [
+        (forged, json!({"command": "true"})),
+        ("command", json!({"command": forged, "args": [forged]})),
+        (
+            "address",
+            json!({"type": "http", "url": format!("http://127.0.0.1:1/{forged}")}),
+        ),
+        (
+            "header",
+            json!({"type": "http", "url": "http://127.0.0.1:1/", "headers": {forged: forged}}),
+        ),
+        ("unknown", json!({"command": "true", forged: forged})),
+        ("kind", json!({"type": forged, "command": "true"})),
+    ];
+    let listings = [
+        &["mcp", "list"][..],
+        &["mcp", "get", forged],
+        &["mcp", "get", "command"],
+        &["mcp", "get", "address"],
+        &["mcp", "approve", forged, "--yes"],
+        &["mcp", "approve", "command", "--yes"],
+        &["mcp", "approve", "address", "--yes"],
+        &["mcp", "remove", forged],
+        &["mcp", "logout", forged],
+        &["mcp", "list"],
+        &["tools"],
+        &["tools", forged],
+        &["trust", "--yes"],
+        &["audit", "show"],
+        &["policy", "lint"],
+    ];
+    // Each alone: one that cannot be read at all would hide the others.
+    for (name, entry) in entries {
+        let project = Project::new();
+        let servers = json!({"mcpServers": {name: entry}});
+        project.file(".mcp.json", servers.to_string());
+        let settings = "{\"permissions\": {\"allow\": [\"Read\"]}} /*\nforged\r\u{1b}[2K */\n";
+        project.file(".toolbay/settings.json", settings);
+        // What it was about is in the log.
+        project.run(&["call", "Read", "{\"file_path\": \"x\\nforged\"}"]);
+        for args in listings {
+            let ran = project.run(args);
+            for text in [&ran.out, &ran.err] {
+                let line = text.lines().find(|line| line.starts_with("forged"));
+                assert_eq!(line, None, "{name:?} {args:?}: {ran:?}");
+                let acts = text.chars().find(|c| c.is_control() && *c != '\n');
+                assert_eq!(acts, None, "{name:?} {args:?}: {ran:?}");
+                assert!(!text.contains('\u{2028}'), "{name:?} {args:?}: {ran:?}");
+            }
+        }
+    }
 }
 
 #[test]

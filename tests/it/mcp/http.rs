@@ -1,6 +1,7 @@
 //! Our tools over HTTP.
 
 mod attacks;
+mod quotas;
 mod rounds;
 mod sessions;
 pub mod wire;
@@ -131,6 +132,38 @@ fn tokens_come_from_files_and_variables_that_are_private() {
     let token = token.unwrap().1.display().to_string();
     Session::begin_as(&server, Some(&token), json!({}));
     assert_eq!(server.post(&[], "{}").status, 401);
+}
+
+#[test]
+fn what_is_no_file_of_tokens_is_refused_at_once() {
+    let project = Project::new();
+    let pipe = project.root().join("pipe");
+    let made = rustix::fs::mknodat(
+        rustix::fs::CWD,
+        &pipe,
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::RWXU,
+        0,
+    );
+    made.unwrap();
+    let long = project.file("long", "a-token-of-many-characters\n".repeat(10_000));
+    std::fs::set_permissions(&long, PermissionsExt::from_mode(0o600)).unwrap();
+    for (path, word) in [
+        (pipe.to_str().unwrap(), "regular file"),
+        ("/dev/zero", "regular file"),
+        (".", "regular file"),
+        (long.to_str().unwrap(), "larger than"),
+    ] {
+        let args = [
+            "mcp",
+            "serve",
+            "--http",
+            "127.0.0.1:0",
+            "--token-file",
+            path,
+        ];
+        project.run(&args).exits(2).complains(&[word]);
+    }
 }
 
 #[test]

@@ -65,6 +65,87 @@ fn every_decision_and_call_is_written_down_and_any_change_is_found() {
 }
 
 #[test]
+fn a_log_that_is_rolled_back_or_removed_is_noticed() {
+    let project = Project::alone();
+    project.file("a.txt", "one\n");
+    project.run(&["audit", "anchor"]).exits(2);
+    let read = || {
+        project
+            .run(&["call", "Read", "{\"file_path\": \"a.txt\"}"])
+            .exits(0)
+    };
+    read();
+    let folder = project.audit_log();
+    let files = || -> Vec<(std::path::PathBuf, Vec<u8>)> {
+        let entries = std::fs::read_dir(&folder).unwrap();
+        let paths = entries.map(|entry| entry.unwrap().path());
+        paths
+            .map(|path| (path.clone(), std::fs::read(path).unwrap()))
+            .collect()
+    };
+    let before = files();
+    read();
+    let noted = project.run(&["audit", "anchor"]).exits(0).out;
+    assert_eq!(noted.lines().count(), 1, "{noted}");
+    let file = project.file("anchor.json", &noted);
+    let file = file.to_str().unwrap();
+    for given in [noted.as_str(), file] {
+        project
+            .run(&["audit", "verify", "--anchor", given])
+            .exits(0);
+    }
+    let after = files();
+    let put = |files: &[(std::path::PathBuf, Vec<u8>)]| {
+        for (path, bytes) in files {
+            std::fs::write(path, bytes).unwrap();
+        }
+    };
+    put(&before);
+    let ran = project.run(&["audit", "verify"]).exits(1);
+    ran.prints(&[
+        "rolled back",
+        "lines are missing since",
+        "not as it was written",
+    ]);
+    let ran = project.run(&["audit", "verify", "--json"]).exits(1);
+    assert_eq!(ran.json()["findings"][0]["problem"], "rolled-back");
+    project
+        .run(&["audit", "anchor"])
+        .exits(2)
+        .complains(&["audit verify"]);
+    put(&after);
+    project.run(&["audit", "verify"]).exits(0);
+    // The whole log, and then what vouches for it as well.
+    std::fs::remove_dir_all(&folder).unwrap();
+    let ran = project.run(&["audit", "verify"]).exits(1);
+    ran.prints(&["the log's folder is gone"]);
+    let state = folder.parent().unwrap();
+    std::fs::remove_dir_all(state.join("anchor")).unwrap();
+    project
+        .run(&["audit", "verify"])
+        .exits(2)
+        .complains(&["removed"]);
+    let ran = project
+        .run(&["audit", "verify", "--anchor", &noted])
+        .exits(1);
+    ran.prints(&["the log's folder is gone"]);
+    read();
+    project.run(&["audit", "verify"]).exits(0);
+    let ran = project
+        .run(&["audit", "verify", "--anchor", &noted])
+        .exits(1);
+    ran.prints(&["was given"]);
+    for (given, word) in [
+        ("{}", "no anchor"),
+        ("/dev/zero", "regular file"),
+        ("none", "none"),
+    ] {
+        let ran = project.run(&["audit", "verify", "--anchor", given]);
+        ran.exits(2).complains(&[word]);
+    }
+}
+
+#[test]
 fn a_log_that_cannot_be_written_stops_calls() {
     let project = Project::alone();
     project.file("a.txt", "one\n");

@@ -15,6 +15,9 @@ mod support;
 /// What somebody does to the files is found.
 mod tamper;
 
+/// A log that is put back or removed is found from outside of its folder.
+mod anchor;
+
 /// States that a crash can leave, each made by hand; then real crashes.
 mod crash;
 mod kill;

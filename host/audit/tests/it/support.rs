@@ -6,7 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use toolbay_audit::{Actor, Clock, Key, Log, Options, Report, Rotation, Verdict, verify};
+use toolbay_audit::{
+    Actor, Against, Anchor, Clock, Key, Log, LogError, Options, Report, Rotation, Verdict,
+    verify_against,
+};
 use toolbay_contract::{About, AuditEvent, Behavior, Called, Decided};
 
 pub const CURRENT: &str = "audit.jsonl";
@@ -26,6 +29,8 @@ impl Clock for Ticks {
 pub struct World {
     _temporary: tempfile::TempDir,
     pub folder: PathBuf,
+    /// Where the end is noted once more, if anywhere.
+    pub anchor: Option<PathBuf>,
     pub key: Option<Key>,
     pub rotation: Rotation,
 }
@@ -35,10 +40,19 @@ impl World {
         let temporary = tempfile::tempdir().unwrap();
         Self {
             folder: temporary.path().join("audit"),
+            anchor: None,
             _temporary: temporary,
             key,
             rotation: Rotation { max_bytes, keep },
         }
+    }
+
+    /// One whose end is noted outside of its folder.
+    pub fn anchored() -> Self {
+        let mut world = Self::new(Some(key()), 4 << 10, 1000);
+        let beside = world.folder.parent().unwrap().join("anchor");
+        world.anchor = Some(beside.join("audit.head"));
+        world
     }
 
     /// A log of some files.
@@ -55,6 +69,7 @@ impl World {
         };
         let mut options = Options::new(self.folder.clone(), "s-1", actor);
         options.key.clone_from(&self.key);
+        options.anchor.clone_from(&self.anchor);
         options.rotation = self.rotation;
         options.clock = Arc::new(Ticks::default());
         options
@@ -72,7 +87,16 @@ impl World {
     }
 
     pub fn verify(&self) -> Report {
-        verify(&self.folder, self.key.as_ref()).unwrap()
+        self.verify_with(None).unwrap()
+    }
+
+    /// Against what was noted elsewhere, too.
+    pub fn verify_with(&self, kept: Option<&Anchor>) -> Result<Report, LogError> {
+        let against = Against {
+            file: self.anchor.as_deref(),
+            kept,
+        };
+        verify_against(&self.folder, self.key.as_ref(), against)
     }
 
     #[track_caller]

@@ -1,7 +1,10 @@
 //! The options of `toolbay mcp`.
 
 use std::net::SocketAddr;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
+
+use toolbay_mcp::HttpQuotas;
 
 /// How to serve.
 #[derive(Debug, Default, clap::Args)]
@@ -40,6 +43,42 @@ pub struct McpServe {
     /// to these. Those with sessions, and on standard input, are asked anyway
     #[arg(long, requires = "http")]
     pub client_roots: bool,
+    #[command(flatten)]
+    pub quotas: McpQuotas,
+}
+
+/// What one client may use. A client is a token; what is not given here is as `mcpServe` in the
+/// settings says.
+#[derive(Debug, Default, Clone, Copy, clap::Args)]
+pub struct McpQuotas {
+    /// Requests in a second that one client (one token) may make, over time [default: 1000]
+    #[arg(long, value_name = "N", requires = "http", value_parser = rate())]
+    pub requests_per_second: Option<u32>,
+    /// Requests that one client may make at once before that counts [default: 2000]
+    #[arg(long, value_name = "N", requires = "http", value_parser = rate())]
+    pub request_burst: Option<u32>,
+    /// Requests of one client that are under way, streams that it listens to included [default: 256]
+    #[arg(long, value_name = "N", requires = "http", value_parser = count())]
+    pub max_requests: Option<u32>,
+    /// Sessions of one client; idle ones end to make room for new ones [default: 64]
+    #[arg(long, value_name = "N", requires = "http", value_parser = count())]
+    pub max_sessions: Option<u32>,
+    /// Connections of one client; idle ones end to make room for new ones [default: 320]
+    #[arg(long, value_name = "N", requires = "http", value_parser = count())]
+    pub max_connections: Option<u32>,
+}
+
+fn rate() -> clap::builder::RangedI64ValueParser<u32> {
+    ranged(HttpQuotas::RATES)
+}
+
+fn count() -> clap::builder::RangedI64ValueParser<u32> {
+    ranged(HttpQuotas::COUNTS)
+}
+
+fn ranged(range: RangeInclusive<u32>) -> clap::builder::RangedI64ValueParser<u32> {
+    let range = i64::from(*range.start())..=i64::from(*range.end());
+    clap::builder::RangedI64ValueParser::new().range(range)
 }
 
 /// How to log in.

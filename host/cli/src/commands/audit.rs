@@ -1,16 +1,17 @@
-//! `toolbay audit verify` and `toolbay audit show`: what was decided and done, and whether
+//! `toolbay audit verify`, `anchor` and `show`: what was decided and done, and whether
 //! the log of it is as it was written.
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::SystemTime;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use serde_json::{Value, json};
 use toolbay_audit::{
-    Entry, Filter, Key, Kind, LogError, Report, Tail, Verdict, harmless, parse_time, render, show,
-    verify,
+    Against, Anchor, Entry, Filter, Key, Kind, LogError, Report, Tail, Verdict, harmless,
+    parse_time, render, show, verify_against,
 };
-use toolbay_contract::Behavior;
+use toolbay_contract::{Behavior, regular_file};
 
 use super::{CALL_FAILED, print_json, print_line};
 use crate::args::{AuditCommand, AuditShow, Common};
@@ -20,15 +21,55 @@ use crate::style::Style;
 pub(super) fn run(common: &Common, command: AuditCommand) -> anyhow::Result<ExitCode> {
     let places = Places::from_environment()?;
     match command {
-        AuditCommand::Verify => check(common.json, &places),
+        AuditCommand::Verify { anchor } => check(common.json, &places, anchor.as_deref()),
+        AuditCommand::Anchor => anchor(&places),
         AuditCommand::Show(wanted) => records(common.json, &places, wanted),
     }
 }
 
-fn check(json: bool, places: &Places) -> anyhow::Result<ExitCode> {
+/// An anchor has one short line.
+const LONGEST_ANCHOR: u64 = 4096;
+
+/// What was given on the command line: the text itself, or a file with it.
+fn given(text: &str) -> anyhow::Result<Anchor> {
+    if text.trim_start().starts_with('{') {
+        return Anchor::parse(text).map_err(|why| anyhow!("--anchor: {why}"));
+    }
+    let read = regular_file::read_text(Path::new(text), LONGEST_ANCHOR);
+    let read = read.with_context(|| format!("--anchor {text}"))?;
+    Anchor::parse(&read).map_err(|why| anyhow!("--anchor {text}: {why}"))
+}
+
+/// Prints the end of the log. One that is not as it was written has no end to hold on to.
+fn anchor(places: &Places) -> anyhow::Result<ExitCode> {
     let folder = places.audit_log();
     let key = Key::read(&places.audit_key())?;
-    let report = match verify(&folder, key.as_ref()) {
+    let file = places.audit_anchor();
+    let against = Against {
+        file: Some(&file),
+        kept: None,
+    };
+    let report = verify_against(&folder, key.as_ref(), against)?;
+    if report.verdict == Verdict::Tampered {
+        bail!("the log is not as it was written; `toolbay audit verify` says more");
+    }
+    let Some(anchor) = report.anchor() else {
+        bail!("there is no record in {} yet", folder.display());
+    };
+    print_line(&serde_json::to_string(&anchor)?)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn check(json: bool, places: &Places, kept: Option<&str>) -> anyhow::Result<ExitCode> {
+    let folder = places.audit_log();
+    let key = Key::read(&places.audit_key())?;
+    let kept = kept.map(given).transpose()?;
+    let file = places.audit_anchor();
+    let against = Against {
+        file: Some(&file),
+        kept: kept.as_ref(),
+    };
+    let report = match verify_against(&folder, key.as_ref(), against) {
         // Nothing was ever written: nothing can have been changed.
         Err(LogError::NoLog(_)) if key.is_none() => return no_log(json, &folder),
         // There is a key, so there was a log; only somebody else removes one whole.
@@ -40,6 +81,14 @@ fn check(json: bool, places: &Places) -> anyhow::Result<ExitCode> {
         }
         other => other?,
     };
+    if let Some(kept) = kept.filter(|kept| kept.seq < report.first) {
+        bail!(
+            "--anchor: record {} is older than the oldest that the log has ({}): it removes its \
+             oldest files itself; take a newer anchor",
+            kept.seq,
+            report.first
+        );
+    }
     if json {
         let mut answer = serde_json::to_value(&report)?;
         answer["folder"] = folder.display().to_string().into();
@@ -148,7 +197,7 @@ fn records(json: bool, places: &Places, wanted: AuditShow) -> anyhow::Result<Exi
             }
             (Entry::Unreadable { file, line }, false) => {
                 let text = format!("{file}:{line} cannot be read; see `toolbay audit verify`");
-                style.warn(&text)
+                style.warn(&harmless(&text))
             }
         };
         print_line(&line)?;

@@ -13,7 +13,7 @@ use super::{open_to_look, print_json, print_line};
 use crate::args::Common;
 use crate::servers::Connect;
 use crate::style::Style;
-use crate::view::harmless;
+use crate::view::harmless_line;
 
 pub(super) async fn run(common: Common, file: PathBuf) -> anyhow::Result<ExitCode> {
     let json = common.json;
@@ -64,10 +64,10 @@ fn print(plugin: &Plugin, facts: &Facts) -> anyhow::Result<()> {
     };
     print_line(&format!(
         "{}  {}",
-        style.bold(&info.name),
-        harmless(&info.summary)
+        style.bold(&harmless_line(&info.name)),
+        harmless_line(&info.summary)
     ))?;
-    row("contract", &contract(facts))?;
+    row("contract", &harmless_line(&contract(facts)))?;
     row("digest", &facts.digest)?;
     row("size", &format!("{} KiB", facts.size / 1024))?;
     let optional: Vec<&str> = ["guard", "prompt", "render"]
@@ -100,12 +100,12 @@ fn print(plugin: &Plugin, facts: &Facts) -> anyhow::Result<()> {
         print_line("  nothing but its own computation")?;
     }
     for name in used {
-        print_line(&format!("  {} {name}", style.warn("•")))?;
+        print_line(&format!("  {} {}", style.warn("•"), harmless_line(name)))?;
     }
 
     let capabilities: Vec<Capability> = facts.reach.iter().collect();
     if !capabilities.is_empty() {
-        let grant = |words: &str| format!("--grant {}={words}", info.name);
+        let grant = |words: &str| format!("--grant {}={words}", harmless_line(&info.name));
         print_line(&format!(
             "\n{}",
             style.bold("What that means, and what grants it")
@@ -129,14 +129,14 @@ fn print(plugin: &Plugin, facts: &Facts) -> anyhow::Result<()> {
             print_line(&format!(
                 "\n{} {} {}",
                 style.bold("Manifest"),
-                harmless(&manifest.name),
-                harmless(&manifest.version)
+                harmless_line(&manifest.name),
+                harmless_line(&manifest.version)
             ))?;
             for request in &manifest.requests {
                 print_line(&format!(
                     "  requests {}: {}",
                     request.capability,
-                    harmless(&request.reason)
+                    harmless_line(&request.reason)
                 ))?;
             }
             if manifest.requests.is_empty() {

@@ -31,6 +31,7 @@ use crate::places::Places;
 use crate::prompt::{SavedIn, Terminal, somebody_is_there};
 use crate::servers::Connect;
 use crate::style::Style;
+use crate::view::{harmless, harmless_line};
 use crate::{interrupt, log, servers, session_file};
 
 /// The tool ran and failed, or was refused.
@@ -64,7 +65,10 @@ fn exit_code(ended: anyhow::Result<ExitCode>) -> ExitCode {
                     .is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
             });
             if !broken_pipe {
-                eprintln!("{} {error:#}", Style::for_errors().bad("error:"));
+                // It may repeat what a project or a server calls something: what it has in lines of
+                // its own is set in.
+                let text = harmless(&format!("{error:#}")).replace('\n', "\n  ");
+                eprintln!("{} {text}", Style::for_errors().bad("error:"));
             }
             ExitCode::from(COMMAND_FAILED)
         }
@@ -229,7 +233,7 @@ thread_local! {
 fn tell_problems(bay: &Bay) {
     let style = Style::for_errors();
     for problem in &bay.problems {
-        eprintln!("{} {problem}", style.warn("warning:"));
+        eprintln!("{} {}", style.warn("warning:"), harmless_line(problem));
     }
 }
 

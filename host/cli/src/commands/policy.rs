@@ -22,7 +22,7 @@ use crate::compose::{open_tools, origins};
 use crate::places::Places;
 use crate::settings::{Settings, own_files};
 use crate::style::Style;
-use crate::view::harmless;
+use crate::view::harmless_line;
 
 /// Tests are written by hand.
 const LONGEST_TESTS: u64 = 16 << 20;
@@ -76,7 +76,7 @@ impl Desk {
         let tools = open_tools(&runtime, common, &settings, false, &mut problems).await?;
         let style = Style::for_errors();
         for problem in problems {
-            eprintln!("{} {problem}", style.warn("warning:"));
+            eprintln!("{} {}", style.warn("warning:"), harmless_line(&problem));
         }
         let mut named = HashMap::new();
         for tool in tools {
@@ -176,11 +176,11 @@ impl Desk {
         } else {
             let style = Style::for_output();
             for outcome in &outcomes {
-                let name = harmless(&outcome.name);
+                let name = harmless_line(&outcome.name);
                 match &outcome.problem {
                     None => print_line(&format!("{} {name}", style.good("✓")))?,
                     Some(problem) => {
-                        let problem = harmless(problem);
+                        let problem = harmless_line(&problem);
                         print_line(&format!("{} {name}: {problem}", style.bad("✗")))?;
                     }
                 }

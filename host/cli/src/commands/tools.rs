@@ -12,7 +12,7 @@ use super::{open_to_look, print_json, print_line, tell_problems};
 use crate::args::{Common, Definitions};
 use crate::servers::Connect;
 use crate::style::Style;
-use crate::view::harmless;
+use crate::view::{harmless_block, harmless_line};
 
 pub(super) async fn run(
     common: Common,
@@ -55,35 +55,33 @@ pub(super) async fn run(
         let info = tool.info();
         print_line(&format!(
             "{}  {}",
-            style.bold(&info.name),
-            harmless(&info.summary)
+            style.bold(&harmless_line(&info.name)),
+            harmless_line(&info.summary)
         ))?;
-        print_line(&format!("\n{}", harmless(prompt.trim())))?;
+        print_line(&format!("\n{}", harmless_block(prompt.trim())))?;
         let schema: Value = serde_json::from_str(&info.input_schema)?;
         print_line(&format!("\n{}", style.dim("input schema")))?;
-        print_line(&harmless(&serde_json::to_string_pretty(&schema)?))?;
+        print_line(&harmless_block(&serde_json::to_string_pretty(&schema)?))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 fn list(tools: &[std::sync::Arc<dyn Tool>]) -> anyhow::Result<()> {
     let style = Style::for_output();
-    let width = tools
-        .iter()
-        .map(|tool| tool.info().name.len())
-        .max()
-        .unwrap_or(0);
+    let name = |tool: &std::sync::Arc<dyn Tool>| harmless_line(&tool.info().name);
+    let width = tools.iter().map(|tool| name(tool).len()).max().unwrap_or(0);
     let line = |tool: &std::sync::Arc<dyn Tool>| {
         let info = tool.info();
         let mark = match tool.trust() {
             Trust::BuiltIn => String::new(),
             Trust::ThirdParty => style.warn("  third-party"),
         };
-        let pad = " ".repeat(width - info.name.len());
+        let name = name(tool);
+        let pad = " ".repeat(width.saturating_sub(name.len()));
         format!(
             "{}{pad}  {}{mark}",
-            style.bold(&info.name),
-            harmless(&info.summary)
+            style.bold(&name),
+            harmless_line(&info.summary)
         )
     };
     let lines: Vec<String> = tools.iter().map(line).collect();

@@ -12,7 +12,7 @@ use crate::places::Places;
 use crate::prompt::somebody_is_there;
 use crate::style::Style;
 use crate::trust::Trust;
-use crate::view::harmless;
+use crate::view::{harmless_block, harmless_line};
 
 pub(super) fn run(common: &Common, yes: bool, revoke: bool) -> anyhow::Result<ExitCode> {
     let places = Places::from_environment()?;
@@ -41,8 +41,8 @@ pub(super) fn run(common: &Common, yes: bool, revoke: bool) -> anyhow::Result<Ex
     if !common.json {
         let style = Style::for_output();
         for (file, text) in &new {
-            print_line(&style.bold(&harmless(&file.display().to_string())))?;
-            print_line(&harmless(text))?;
+            print_line(&style.bold(&harmless_line(&file.display().to_string())))?;
+            print_line(&harmless_block(text))?;
         }
     }
     if !yes && !agrees("Let these settings count, until they change?")? {

@@ -43,7 +43,7 @@ pub(crate) fn read_text(file: &Path) -> anyhow::Result<Option<String>> {
 /// The parser takes a list for an object whose keys are left out: `[]` would be settings
 /// without any.
 fn check_shape(text: &str) -> anyhow::Result<()> {
-    const OBJECTS: [&str; 7] = [
+    const OBJECTS: [&str; 8] = [
         "",
         "/permissions",
         "/permissions/classifier",
@@ -51,6 +51,7 @@ fn check_shape(text: &str) -> anyhow::Result<()> {
         "/grants",
         "/audit",
         "/managed",
+        "/mcpServe",
     ];
     let value: serde_json::Value = serde_json::from_str(text)?;
     for pointer in OBJECTS {

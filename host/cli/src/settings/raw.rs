@@ -10,6 +10,7 @@ use toolbay_policy::{Capability, Managed, Mode};
 use toolbay_runtime::Limits;
 
 use super::judge::RawClassifier;
+use super::serve::ServeQuotas;
 use crate::caged::ShellKind;
 
 #[derive(Debug, Default, Deserialize)]
@@ -39,6 +40,9 @@ pub(super) struct Raw {
     /// Where a list of further servers is: an address.
     #[serde(default)]
     pub(super) mcp_server_list: Option<String>,
+    /// What one client of `toolbay mcp serve --http` may use.
+    #[serde(default)]
+    pub(super) mcp_serve: Option<ServeQuotas>,
     /// What the owner of the machine forbids everybody on it; in the managed file alone.
     #[serde(default)]
     pub(super) managed: Option<Managed>,

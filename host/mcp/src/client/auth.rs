@@ -39,6 +39,7 @@ mod endpoint;
 mod enterprise;
 mod entry;
 mod error;
+mod hide;
 mod http;
 mod keys;
 mod listener;

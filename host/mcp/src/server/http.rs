@@ -5,9 +5,15 @@
 
 mod access;
 mod body;
+mod connections;
 mod front;
 mod limits;
 mod message;
+mod quotas;
+mod rate;
+mod requests;
+mod sessions;
+mod shares;
 mod stall;
 
 use std::net::SocketAddr;
@@ -16,23 +22,27 @@ use std::sync::Arc;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use toolbay_contract::KillSwitch;
 
+use self::connections::{Connection, Connections};
 use self::front::Front;
 use self::limits::{
-    BODY_TIME, HEADER_BYTES, HEADER_TIME, LAST_WORDS, MOST_CONNECTIONS, MOST_HEADERS, STALLED,
+    BODY_TIME, CONNECTIONS, HEADER_BYTES, HEADER_TIME, LAST_WORDS, MOST_HEADERS, STALLED,
+    STRANGER_TIME, STRANGERS,
 };
+use self::shares::Shares;
 use self::stall::Stalling;
 use super::house::{Bays, House};
 
 pub use self::access::{Access, Tokens};
+pub use self::quotas::HttpQuotas;
 
 /// How to serve.
 pub struct HttpSetting {
     pub address: SocketAddr,
     pub access: Access,
+    pub quotas: HttpQuotas,
     /// Names under which the server may be spoken to, beside those of this machine itself.
     pub hosts: Vec<String>,
     /// Web pages that may speak to it, beside its own.
@@ -59,9 +69,17 @@ pub async fn serve_http(
     let listener = TcpListener::bind(setting.address).await;
     let listener = listener.map_err(|error| format!("{}: {error}", setting.address))?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
+    let quotas = setting.quotas;
+    let shares = Shares::new(
+        setting.access.clients(),
+        quotas.max_connections,
+        CONNECTIONS,
+    );
+    let table = Connections::new(shares, STRANGERS);
     let front = Front::new(
         house,
         setting.access,
+        &quotas,
         &front::Names {
             address,
             hosts: setting.hosts,
@@ -70,7 +88,6 @@ pub async fn serve_http(
     );
     let front = Arc::new(front);
     ready(address)?;
-    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
@@ -78,10 +95,10 @@ pub async fn serve_http(
             // Ended ones are let go as others come.
             Some(_) = connections.join_next() => {}
             accepted = listener.accept() => match accepted {
-                // One too many is closed: whoever holds so many open is not waited for.
-                Ok((stream, _)) => if let Ok(place) = places.clone().try_acquire_owned() {
-                    connections.spawn(serve(front.clone(), stream, place, kill.clone()));
-                },
+                Ok((stream, _)) => {
+                    let serving = serve(front.clone(), stream, table.admit(), kill.clone());
+                    connections.spawn(serving);
+                }
                 // No handle left, or a client that was gone at once: others may do better.
                 Err(_) => tokio::time::sleep(std::time::Duration::from_millis(50)).await,
             },
@@ -100,14 +117,15 @@ pub async fn serve_http(
 async fn serve(
     front: Arc<Front>,
     stream: TcpStream,
-    _place: OwnedSemaphorePermit,
+    connection: Arc<Connection>,
     kill: KillSwitch,
 ) {
     // Small messages must not wait for each other; without it they are merely slower.
     let _ = stream.set_nodelay(true);
+    let here = connection.clone();
     let service = service_fn(move |request| {
-        let front = front.clone();
-        async move { Ok::<_, std::convert::Infallible>(front.answer(request).await) }
+        let (front, here) = (front.clone(), here.clone());
+        async move { Ok::<_, std::convert::Infallible>(front.answer(request, &here).await) }
     });
     let mut builder = hyper::server::conn::http1::Builder::new();
     builder
@@ -116,12 +134,25 @@ async fn serve(
         .max_headers(MOST_HEADERS)
         .max_buf_size(HEADER_BYTES);
     let stream = Stalling::new(stream, STALLED);
-    let connection = builder.serve_connection(TokioIo::new(stream), service);
-    tokio::pin!(connection);
+    let serving = builder.serve_connection(TokioIo::new(stream), service);
+    tokio::pin!(serving);
+    // Whoever sends its headers byte by byte does not get the time of a client.
+    let stays_a_stranger = async {
+        tokio::time::sleep(STRANGER_TIME).await;
+        if !connection.is_strangers() {
+            std::future::pending::<()>().await;
+        }
+    };
     tokio::select! {
-        _ = connection.as_mut() => return,
-        () = kill.thrown() => connection.as_mut().graceful_shutdown(),
+        _ = serving.as_mut() => return,
+        () = stays_a_stranger => return,
+        // A stranger has nothing to lose; what a client asked at this very moment is answered.
+        () = connection.gives_way() => if connection.is_strangers() {
+            return;
+        },
+        () = kill.thrown() => {}
     }
+    serving.as_mut().graceful_shutdown();
     // What is under way is told its end.
-    let _ = tokio::time::timeout(LAST_WORDS.min(BODY_TIME), connection).await;
+    let _ = tokio::time::timeout(LAST_WORDS.min(BODY_TIME), serving).await;
 }

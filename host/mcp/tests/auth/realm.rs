@@ -32,6 +32,8 @@ pub struct Knobs {
     pub lifetime: u64,
     /// The answer to a renewal, or to a program on its own account, if it is not new tokens.
     pub renewal: Option<Reply>,
+    /// The answer to any request for a token, made of that request.
+    pub echo: Option<Echo>,
     /// What a call of a tool needs.
     pub scope: &'static str,
     pub valid: HashMap<String, String>,
@@ -39,6 +41,8 @@ pub struct Knobs {
     pub codes: HashMap<String, HashMap<String, String>>,
     pub number: usize,
 }
+
+pub type Echo = Box<dyn Fn(&Seen) -> Reply + Send>;
 
 pub struct Realm {
     pub web: Web,
@@ -58,6 +62,7 @@ impl Realm {
             token: json!({}),
             lifetime: 3600,
             renewal: None,
+            echo: None,
             scope: "read",
             valid: HashMap::new(),
             renewable: Vec::new(),
@@ -247,6 +252,9 @@ impl Knobs {
     }
 
     fn token(&mut self, seen: &Seen) -> Reply {
+        if let Some(echo) = &self.echo {
+            return echo(seen);
+        }
         let form = seen.form();
         let scope = match form["grant_type"].as_str() {
             "authorization_code" => {

@@ -1,8 +1,10 @@
 //! No secret shows up anywhere: not in logs at their loudest, not in errors, not in `Debug`.
 
 use std::fmt::{self, Write};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use serde_json::json;
 use toolbay_mcp::client::auth::{self, Identity, LoginOptions, Secret};
 use tracing::field::{Field, Visit};
@@ -10,7 +12,7 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
 use crate::realm::{Realm, call, connect};
-use crate::web::Reply;
+use crate::web::{Reply, Seen};
 
 /// Writes down everything that anybody in the program has to say.
 #[derive(Clone, Default)]
@@ -113,5 +115,120 @@ async fn neither_logs_nor_errors_nor_debug_hold_a_secret() {
             &text[from..text.ceil_char_boundary(at + 40)]
         });
         assert_eq!(at, None);
+    }
+}
+
+fn percent(text: &str) -> String {
+    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
+}
+
+fn hex(text: &str) -> String {
+    text.bytes().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// How a token endpoint writes what it was sent.
+const WRITINGS: [(&str, fn(&str) -> String); 7] = [
+    ("as it is", str::to_owned),
+    ("percent", percent),
+    ("percent twice", |text| percent(&percent(text))),
+    ("base64", |text| STANDARD.encode(text)),
+    ("base64 of addresses", |text| URL_SAFE_NO_PAD.encode(text)),
+    ("hex", hex),
+    ("backwards", |text| text.chars().rev().collect()),
+];
+
+/// Where it writes it.
+const FIELDS: [(&str, fn(&str) -> Reply); 8] = [
+    ("error", |text| Reply::json(400, &json!({ "error": text }))),
+    ("description", |text| {
+        Reply::json(
+            400,
+            &json!({ "error": "invalid_grant", "error_description": text }),
+        )
+    }),
+    ("address", |text| {
+        Reply::json(400, &json!({ "error": "server_error", "error_uri": text }))
+    }),
+    ("scope", |text| {
+        let token = json!({ "access_token": "t", "token_type": "Bearer", "scope": text });
+        Reply::json(200, &token)
+    }),
+    ("kind", |text| {
+        Reply::json(200, &json!({ "access_token": "t", "token_type": text }))
+    }),
+    ("no token", |text| {
+        Reply::json(
+            200,
+            &json!({ "access_token": [text], "token_type": "Bearer" }),
+        )
+    }),
+    ("a page", |text| {
+        Reply::status(500).body(format!("<p>{text}</p>"))
+    }),
+    ("text with 200", |text| Reply::status(200).body(text)),
+];
+
+/// No secret that the token endpoint was sent is in what it made us say, in any writing.
+fn assert_hidden(said: &str, sent: &Seen, place: &str) {
+    let form = sent.form();
+    let basic = sent.headers.get("authorization").cloned();
+    let secrets = ["code", "code_verifier", "client_secret", "refresh_token"];
+    let secrets = secrets.iter().filter_map(|name| form.get(*name).cloned());
+    for secret in secrets.chain(basic) {
+        for (writing, write) in WRITINGS {
+            let written = write(&secret);
+            let written = written.trim_end_matches('=');
+            assert!(!said.contains(written), "{place}, {writing}: {said}");
+        }
+    }
+    // And of the whole request no piece that could hold one.
+    for (writing, write) in &WRITINGS[1..6] {
+        let whole = write(&sent.body);
+        let pieces = whole.as_bytes().windows(30);
+        let mut pieces = pieces.filter_map(|piece| std::str::from_utf8(piece).ok());
+        assert!(
+            !pieces.any(|piece| said.contains(piece)),
+            "{place}, {writing}: {said}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_a_token_endpoint_repeats_is_not_shown() {
+    // Each value alone, since a field may be cut, and the whole.
+    for (secret, parts) in [
+        (None, &["code_verifier"][..]),
+        (Some(Secret::new("a secret/of+the client")), &["code", ""]),
+    ] {
+        let options = LoginOptions {
+            identity: Identity::Known {
+                id: "given".into(),
+                secret,
+            },
+            ..LoginOptions::default()
+        };
+        for (field, reply) in FIELDS {
+            for (writing, encode) in WRITINGS {
+                for part in parts.iter().copied() {
+                    let realm = Realm::start().await;
+                    let sent: Arc<OnceLock<Seen>> = Arc::default();
+                    let seen = sent.clone();
+                    realm.knobs().echo = Some(Box::new(move |request| {
+                        let _ = seen.set(request.clone());
+                        let value = request.form().get(part).cloned();
+                        reply(&encode(&value.unwrap_or_else(|| request.body.clone())))
+                    }));
+                    let login = realm.login_with(&options).await;
+                    let mut said = format!("{login:?}");
+                    if let Err(error) = &login {
+                        let _ = write!(said, "{error} {error:#}");
+                    }
+                    let status = auth::status(&realm.store, &realm.server).await;
+                    let _ = write!(said, "{status:?}");
+                    let place = format!("{field}, {writing}, {part}");
+                    assert_hidden(&said, sent.get().expect("it was asked"), &place);
+                }
+            }
+        }
     }
 }

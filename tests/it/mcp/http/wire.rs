@@ -291,6 +291,49 @@ fn chunk(reader: &mut BufReader<TcpStream>) -> Option<Vec<u8>> {
     (size > 0).then_some(bytes)
 }
 
+/// A connection that is kept for several requests.
+pub struct Line {
+    reader: BufReader<TcpStream>,
+}
+
+impl Line {
+    pub fn open(server: &Server) -> Self {
+        let reader = BufReader::new(server.connect());
+        Self { reader }
+    }
+
+    /// Sends a request; its status and headers, or none if the connection has ended.
+    pub fn ask(&mut self, text: &str) -> Option<(u16, String)> {
+        self.reader.get_mut().write_all(text.as_bytes()).ok()?;
+        self.read()
+    }
+
+    /// Reads what comes next, to its end.
+    pub fn read(&mut self) -> Option<(u16, String)> {
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            if self.reader.read_line(&mut head).ok()? == 0 {
+                return None;
+            }
+        }
+        let head = head.to_lowercase();
+        let status = head.split(' ').nth(1)?.parse().ok()?;
+        let value = |name: &str| {
+            let lines = head.lines();
+            let mut values = lines.filter_map(|line| line.strip_prefix(name));
+            values.next().map(str::trim)
+        };
+        if value("transfer-encoding:") == Some("chunked") {
+            while chunk(&mut self.reader).is_some() {}
+        } else {
+            let length = value("content-length:").and_then(|length| length.parse().ok());
+            let mut body = vec![0; length.unwrap_or(0)];
+            self.reader.read_exact(&mut body).ok()?;
+        }
+        Some((status, head))
+    }
+}
+
 /// A client with a session.
 pub struct Session<'a> {
     pub server: &'a Server,

@@ -19,7 +19,7 @@ use crate::settings::read_text;
 use crate::settings_file::{Change, add_server, remove_server, settings_file_of};
 use crate::style::Style;
 use crate::trust::Trust;
-use crate::view::harmless;
+use crate::view::{harmless_block, harmless_line};
 
 /// Where a scope's servers are written.
 struct Target {
@@ -106,10 +106,10 @@ pub(super) fn add(common: &Common, wanted: McpAdd) -> anyhow::Result<ExitCode> {
     if common.json {
         print_json(&json!({"added": wanted.name, "file": file}))?;
     } else {
-        let name = harmless(&wanted.name);
+        let name = harmless_line(&wanted.name);
         print_line(&format!(
             "added the MCP server {name} to {}",
-            harmless(&file)
+            harmless_line(&file)
         ))?;
     }
     Ok(ExitCode::SUCCESS)
@@ -227,10 +227,10 @@ pub(super) fn remove(
     if common.json {
         print_json(&json!({"removed": name, "files": files}))?;
     } else {
-        let files = harmless(&files.join(", "));
+        let files = harmless_line(&files.join(", "));
         print_line(&format!(
             "removed the MCP server {} from {files}",
-            harmless(name)
+            harmless_line(name)
         ))?;
     }
     Ok(ExitCode::SUCCESS)
@@ -263,8 +263,8 @@ pub(super) fn approve(common: &Common, name: &str, yes: bool) -> anyhow::Result<
     if !common.json {
         let style = Style::for_output();
         let pretty: Value = serde_json::from_str(&entry)?;
-        print_line(&style.bold(&harmless(&format!("{name} in {}", file.display()))))?;
-        print_line(&harmless(&serde_json::to_string_pretty(&pretty)?))?;
+        print_line(&style.bold(&harmless_line(&format!("{name} in {}", file.display()))))?;
+        print_line(&harmless_block(&serde_json::to_string_pretty(&pretty)?))?;
     }
     if !yes && !agrees("Let this server be started, until its entry changes?")? {
         return Ok(ExitCode::from(CALL_FAILED));

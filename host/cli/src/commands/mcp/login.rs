@@ -20,7 +20,7 @@ use crate::places::{Places, variables};
 use crate::servers::inventory::Sources;
 use crate::servers::{Inventory, keyring};
 use crate::style::Style;
-use crate::view::harmless;
+use crate::view::harmless_line;
 
 /// A browser that has not started by then is not going to tell why.
 const BROWSER_TIME: Duration = Duration::from_secs(20);
@@ -71,7 +71,7 @@ pub(super) async fn logout(common: &Common, name: &str) -> anyhow::Result<ExitCo
     };
     match common.json {
         true => print_json(&json!({"server": name, "logout": word}))?,
-        false => print_line(&harmless(&told))?,
+        false => print_line(&harmless_line(&told))?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -107,7 +107,7 @@ struct AtTheTerminal {
 
 impl Person for AtTheTerminal {
     fn visit(&self, address: &str) -> Result<(), String> {
-        let shown = harmless(address);
+        let shown = harmless_line(address);
         eprintln!("{}\n{shown}", self.style.bold("Log in at this address:"));
         if !self.opens_browser {
             eprintln!(
@@ -155,9 +155,12 @@ impl Person for AtTheTerminal {
 }
 
 fn sentence(name: &str, login: &Login) -> String {
-    let mut text = format!("logged in to {}", harmless(name));
+    let mut text = format!("logged in to {}", harmless_line(name));
     if !login.scopes.is_empty() {
-        text.push_str(&format!(" (rights: {})", harmless(&login.scopes.join(" "))));
+        text.push_str(&format!(
+            " (rights: {})",
+            harmless_line(&login.scopes.join(" "))
+        ));
     }
     text.push_str(match (login.renewable, login.ends) {
         (true, _) => "; renewed by itself when it ends",

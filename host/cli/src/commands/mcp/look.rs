@@ -14,7 +14,7 @@ use crate::compose::{Bay, origins, working_directory};
 use crate::places::Places;
 use crate::servers::{Connect, Packages, remote_list};
 use crate::style::Style;
-use crate::view::harmless;
+use crate::view::harmless_line;
 
 pub(super) async fn list(common: Common) -> anyhow::Result<ExitCode> {
     let json = common.json;
@@ -44,7 +44,8 @@ async fn refresh_list(common: &Common) -> anyhow::Result<()> {
     let fetched = tokio::task::spawn_blocking(move || remote_list::fetch(url.as_deref(), &places));
     if let Err(error) = fetched.await? {
         let style = Style::for_errors();
-        eprintln!("{} {error:#}", style.warn("warning:"));
+        let text = harmless_line(&format!("{error:#}"));
+        eprintln!("{} {text}", style.warn("warning:"));
     }
     Ok(())
 }
@@ -61,21 +62,23 @@ fn line(status: &Status, style: Style) -> String {
     let state = match &status.state {
         State::Connected {
             tools, protocol, ..
-        } => style.good(&format!("{word}, {tools} tools, MCP {protocol}")),
+        } => style.good(&harmless_line(&format!(
+            "{word}, {tools} tools, MCP {protocol}"
+        ))),
         State::Pending { .. } | State::Disabled { .. } => style.dim(word),
         State::NeedsAuth { .. } => style.warn(word),
         State::Failed { .. } => style.bad(word),
     };
     let mut line = format!(
         "{}  {state}  {} {} ({})",
-        style.bold(&harmless(&status.name)),
-        status.transport,
-        harmless(&status.place),
+        style.bold(&harmless_line(&status.name)),
+        harmless_line(&status.transport),
+        harmless_line(&status.place),
         status.scope.word()
     );
     let reason = status.state.reason().into_iter().map(str::to_owned);
     for more in reason.chain(status.problems.iter().cloned()) {
-        line.push_str(&format!("\n    {}", harmless(&more)));
+        line.push_str(&format!("\n    {}", harmless_line(&more)));
     }
     line
 }
@@ -126,12 +129,12 @@ async fn show(bay: Bay, json: bool, name: &str) -> anyhow::Result<ExitCode> {
     } else {
         let style = Style::for_output();
         print_line(&line(&status, style))?;
-        print_line(&style.dim(&format!("  said in {}", harmless(&status.source))))?;
+        print_line(&style.dim(&format!("  said in {}", harmless_line(&status.source))))?;
         for info in &infos {
             print_line(&format!(
                 "  {}  {}",
-                style.bold(&info.name),
-                harmless(&info.summary)
+                style.bold(&harmless_line(&info.name)),
+                harmless_line(&info.summary)
             ))?;
         }
     }

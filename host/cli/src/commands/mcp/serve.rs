@@ -13,12 +13,13 @@ use toolbay_mcp::{Bays, Bench, Elicit, HttpSetting, Opening, Routes, serve_http,
 use toolbay_runtime::Runtime;
 
 use super::token::{Door, TokenFile};
-use crate::args::{Common, McpServe};
+use crate::args::{Common, McpQuotas, McpServe};
 use crate::commands::{open_with, tell_problems};
-use crate::compose::{Bay, Wishes};
+use crate::compose::{Bay, Wishes, origins, working_directory};
 use crate::places::Places;
 use crate::servers::Connect;
 use crate::session_file::{SessionFile, fresh, new_name};
+use crate::settings::ServeQuotas;
 use crate::style::Style;
 
 pub(super) async fn run(common: Common, how: McpServe) -> anyhow::Result<ExitCode> {
@@ -50,6 +51,9 @@ pub(super) async fn run(common: Common, how: McpServe) -> anyhow::Result<ExitCod
         served.map_err(anyhow::Error::msg)?;
         return Ok(ExitCode::SUCCESS);
     };
+    let cwd = working_directory(&sessions.common)?;
+    let settings = origins(&sessions.common, &cwd, &places).load()?;
+    let quotas = given(&how.quotas).or(settings.mcp_serve).resolve();
     end_on_signals(kill.clone())?;
     let Door { access, made } = Door::of(&how)?;
     let mut file: Option<TokenFile> = None;
@@ -62,6 +66,7 @@ pub(super) async fn run(common: Common, how: McpServe) -> anyhow::Result<ExitCod
     let setting = HttpSetting {
         address,
         access,
+        quotas,
         hosts: how.allow_hosts,
         origins: how.allow_origins,
         secret,
@@ -69,6 +74,17 @@ pub(super) async fn run(common: Common, how: McpServe) -> anyhow::Result<ExitCod
     let served = serve_http(setting, sessions, kill, ready).await;
     served.map_err(anyhow::Error::msg)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The quotas of the command line, which count before those of settings.
+fn given(flags: &McpQuotas) -> ServeQuotas {
+    ServeQuotas {
+        requests_per_second: flags.requests_per_second,
+        request_burst: flags.request_burst,
+        max_requests: flags.max_requests,
+        max_sessions: flags.max_sessions,
+        max_connections: flags.max_connections,
+    }
 }
 
 /// Says on one line of JSON where the server is, for people and programs. The token itself is

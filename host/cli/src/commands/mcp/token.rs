@@ -1,6 +1,6 @@
 //! The tokens that clients show: given, or made for this run.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -101,18 +101,22 @@ impl Made {
 /// A file with a token holds one line.
 const LONGEST_FILE: u64 = 64 << 10;
 
-/// The text of a file that only this user can read.
+/// The text of a file that only this user can read. What is looked at is the file that is read,
+/// whatever the name leads to by then.
 fn private(file: &Path) -> anyhow::Result<String> {
-    let found = std::fs::metadata(file)?;
+    let file = toolbay_contract::regular_file::open(file)?;
+    let found = file.metadata()?;
     let mode = found.permissions().mode();
     let me = rustix::process::geteuid().as_raw();
     if mode & OTHERS != 0 || (found.uid() != me && found.uid() != 0) {
         bail!("others can read it or change it; `chmod 600` it, as its owner");
     }
-    Ok(toolbay_contract::regular_file::read_text(
-        file,
-        LONGEST_FILE,
-    )?)
+    let mut text = String::new();
+    file.take(LONGEST_FILE + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > LONGEST_FILE {
+        bail!("it is larger than {LONGEST_FILE} bytes");
+    }
+    Ok(text)
 }
 
 fn words(bytes: &[u8]) -> String {

@@ -5,7 +5,7 @@ use toolbay_policy::{Behavior, Explanation, Policy};
 
 use crate::commands::print_line;
 use crate::style::Style;
-use crate::view::harmless;
+use crate::view::harmless_line;
 
 /// Allow rules that do not count, and why.
 pub(super) fn ignored(policy: &Policy) -> Value {
@@ -31,14 +31,14 @@ pub(super) fn print(explanation: &Explanation, policy: &Policy, tool: &str) -> a
     print_line(&format!(
         "{} {}: {}",
         coloured(explanation.behavior, explanation.behavior.word()),
-        style.bold(&harmless(tool)),
-        harmless(&explanation.reason)
+        style.bold(&harmless_line(tool)),
+        harmless_line(&explanation.reason)
     ))?;
     match &explanation.winner {
         Some(winner) => print_line(&format!(
             "  by the {} rule `{}` of {}",
             winner.effect,
-            harmless(&winner.rule),
+            harmless_line(&winner.rule),
             place(
                 winner.provenance.source.phrase(),
                 &winner.provenance.to_string()
@@ -47,7 +47,7 @@ pub(super) fn print(explanation: &Explanation, policy: &Policy, tool: &str) -> a
         None => print_line(&style.dim("  by no rule"))?,
     }
     for zone in &explanation.writes {
-        print_line(&format!("  may write {}", harmless(&zone.to_string())))?;
+        print_line(&format!("  may write {}", harmless_line(&zone.to_string())))?;
     }
     print_line(&format!("\n{}", style.bold("Stages")))?;
     for step in &explanation.steps {
@@ -60,7 +60,7 @@ pub(super) fn print(explanation: &Explanation, policy: &Policy, tool: &str) -> a
         print_line(&format!(
             "  {:<10} {word} {}",
             step.stage.word(),
-            harmless(&step.outcome)
+            harmless_line(&step.outcome)
         ))?;
     }
     print_line(&format!("\n{}", style.bold("Rules looked at")))?;
@@ -72,7 +72,7 @@ pub(super) fn print(explanation: &Explanation, policy: &Policy, tool: &str) -> a
         print_line(&format!(
             "  {mark} {:<6} {}  {}",
             looked.effect.word(),
-            harmless(&looked.rule),
+            harmless_line(&looked.rule),
             style.dim(&looked.provenance.to_string())
         ))?;
     }
@@ -80,12 +80,12 @@ pub(super) fn print(explanation: &Explanation, policy: &Policy, tool: &str) -> a
         print_line(&format!(
             "  {} {}",
             style.warn("!"),
-            harmless(&ignored.to_string())
+            harmless_line(&ignored.to_string())
         ))?;
     }
     if explanation.behavior == Behavior::Ask && !explanation.suggestions.is_empty() {
         let rules = explanation.suggestions.join("`, `");
-        print_line(&format!("\nAllowed by `{}`", harmless(&rules)))?;
+        print_line(&format!("\nAllowed by `{}`", harmless_line(&rules)))?;
     }
     print_line(&style.dim(&format!("\nmode {}", policy.mode())))
 }

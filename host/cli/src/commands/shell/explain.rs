@@ -3,7 +3,7 @@
 use toolbay_shell::{Report, Verdict};
 
 use crate::style::Style;
-use crate::view::harmless;
+use crate::view::harmless_line;
 
 /// What is shown of a script, line by line.
 pub(super) fn lines(report: &Report, style: Style) -> Vec<String> {
@@ -51,7 +51,7 @@ fn commands(report: &Report, style: Style, lines: &mut Vec<String>) {
     if report.commands.is_empty() {
         let heard = report.mentions.iter().filter(|mention| mention.is_whole);
         let heard: Vec<String> = heard
-            .map(|mention| harmless(&mention.words.join(" ")))
+            .map(|mention| harmless_line(&mention.words.join(" ")))
             .collect();
         list("commands that it mentions", heard.into_iter(), style, lines);
         return;
@@ -69,7 +69,7 @@ fn commands(report: &Report, style: Style, lines: &mut Vec<String>) {
         lines.push(format!(
             "  {join:<2} {}{}  {mark}",
             "  ".repeat(command.depth),
-            harmless(&words.join(" ")),
+            harmless_line(&words.join(" ")),
         ));
     }
 }
@@ -85,7 +85,7 @@ fn checks(report: &Report, style: Style, lines: &mut Vec<String>) {
             "  {:>3} {}: {}",
             finding.check.number(),
             entry.map_or("", |entry| entry.name),
-            harmless(&finding.message),
+            harmless_line(&finding.message),
         ));
         if let Some(entry) = entry {
             lines.push(format!("      {}", style.dim(entry.sentence)));
@@ -99,7 +99,11 @@ fn list(title: &str, items: impl Iterator<Item = String>, style: Style, lines: &
         return;
     }
     lines.push(style.bold(title));
-    lines.extend(items.iter().map(|item| format!("  {}", harmless(item))));
+    lines.extend(
+        items
+            .iter()
+            .map(|item| format!("  {}", harmless_line(item))),
+    );
 }
 
 /// A word so that a person sees where it begins and ends.

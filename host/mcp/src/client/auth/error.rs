@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use rmcp::transport::auth::AuthError as ProtocolError;
 use thiserror::Error;
 
+use super::hide::{without_opaque, without_secrets};
+
 /// Enough for the sentence of an authorisation server, too little to hide something in.
 const MAX_FOREIGN_TEXT: usize = 300;
 
@@ -141,10 +143,10 @@ impl AuthError {
             ProtocolError::MetadataError(_)
             | ProtocolError::HttpError(_)
             | ProtocolError::TokenRefreshFailed(_) => {
-                Self::Unreachable(harmless(&error.to_string(), secrets))
+                Self::Unreachable(unechoed(&error.to_string(), secrets))
             }
             // Not exhaustive on their side.
-            other => Self::Refused(harmless(&other.to_string(), secrets)),
+            other => Self::Refused(unechoed(&other.to_string(), secrets)),
         }
     }
 }
@@ -167,15 +169,16 @@ fn reason(text: &str) -> String {
 
 /// Foreign text for our own: short, on one line, and without the secrets that it may repeat.
 pub(super) fn harmless(text: &str, secrets: &[&str]) -> String {
-    let mut text = text.to_owned();
-    for secret in secrets.iter().filter(|secret| !secret.is_empty()) {
-        text = text.replace(secret, "[hidden]");
-        // A body that repeats a form repeats it in the form's writing.
-        let written: String = form(secret);
-        if written != **secret {
-            text = text.replace(&written, "[hidden]");
-        }
-    }
+    line(&without_secrets(text, secrets))
+}
+
+/// The same for what somebody wrote who was sent secrets, or gave us some: nothing that could be
+/// one is left.
+pub(super) fn unechoed(text: &str, secrets: &[&str]) -> String {
+    line(&without_opaque(text, secrets))
+}
+
+fn line(text: &str) -> String {
     let mut line = String::new();
     for character in text.chars() {
         if line.len() >= MAX_FOREIGN_TEXT {
@@ -194,21 +197,6 @@ pub(super) fn harmless(text: &str, secrets: &[&str]) -> String {
 /// What turns the direction of text or does not show at all.
 fn is_invisible(character: char) -> bool {
     matches!(character, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
-}
-
-/// A value as forms write it.
-pub(super) fn form(value: &str) -> String {
-    let mut written = String::with_capacity(value.len());
-    for byte in value.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'*' => {
-                written.push(char::from(byte));
-            }
-            b' ' => written.push('+'),
-            _ => written.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    written
 }
 
 #[cfg(test)]

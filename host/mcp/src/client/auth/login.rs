@@ -13,7 +13,7 @@ use oauth2::basic::BasicTokenType;
 use reqwest::Url;
 use rmcp::transport::auth::{
     AuthorizationManager, AuthorizationMetadata, CredentialStore, InMemoryCredentialStore,
-    OAuthClientConfig,
+    InMemoryStateStore, OAuthClientConfig, StateStore,
 };
 use tracing::instrument::WithSubscriber;
 use tracing::subscriber::NoSubscriber;
@@ -21,7 +21,8 @@ use tracing::subscriber::NoSubscriber;
 use super::address::Addresses;
 use super::endpoint::{self, Unpublished};
 use super::entry::{Entry, Need};
-use super::error::{AuthError, harmless};
+use super::error::{AuthError, harmless, unechoed};
+use super::hide::without_opaque;
 use super::listener::{Arrival, Listener, has_state};
 use super::page::Page;
 use super::protocol::{self, words};
@@ -132,6 +133,8 @@ async fn obtain(
     let mut manager = protocol::manager(server, options.addresses).await?;
     let kept = InMemoryCredentialStore::new();
     manager.set_credential_store(kept.clone());
+    let states = InMemoryStateStore::new();
+    manager.set_state_store(states.clone());
     let challenge = before.need.as_ref().map(Need::challenge);
     let (metadata, guessed) =
         protocol::discover(&mut manager, server, challenge, options.unpublished).await?;
@@ -144,7 +147,11 @@ async fn obtain(
         .get_authorization_url(&asked)
         .await
         .map_err(|error| AuthError::from_protocol(error, &[]))?;
-    let question = Question::read(server, &address)?;
+    let mut question = Question::read(server, &address)?;
+    let begun = states.load(&question.state).await;
+    let begun = begun.map_err(|error| AuthError::from_protocol(error, &[]))?;
+    let begun = begun.ok_or_else(|| AuthError::Setup("the login was not begun".to_owned()))?;
+    question.verifier = Secret::new(begun.pkce_verifier);
 
     person
         .visit(question.address.as_str())
@@ -159,15 +166,15 @@ async fn obtain(
     drop(listener);
     let exchanged = exchange(&manager, &metadata, &question, &answer, &client).await;
     show(browser, exchanged.is_ok()).await;
-    exchanged?;
+    let sent = exchanged?;
 
     let mut credentials = kept
         .load()
         .await
         .map_err(|error| AuthError::from_protocol(error, &[]))?;
     if let Some(credentials) = &mut credentials {
-        // Some say that they granted nothing in particular by granting "".
-        credentials.granted_scopes.retain(|scope| !scope.is_empty());
+        let sent: Vec<&str> = sent.iter().map(Secret::reveal).collect();
+        keep_granted(&mut credentials.granted_scopes, &scopes, &sent);
     }
     Ok(Entry {
         credentials,
@@ -180,6 +187,15 @@ async fn obtain(
         alone: false,
         need: None,
     })
+}
+
+/// Some say that they granted nothing in particular by granting "". What is granted is shown, so
+/// that what was not asked for must not be what was sent.
+pub(super) fn keep_granted(granted: &mut Vec<String>, asked: &[String], sent: &[&str]) {
+    granted.retain(|scope| {
+        let is_clear = || without_opaque(scope, sent) == *scope;
+        !scope.is_empty() && (asked.contains(scope) || is_clear())
+    });
 }
 
 /// The caller's, and what the server asked for. To extend a login means to keep what it has.
@@ -272,6 +288,8 @@ fn check_document(address: &str) -> Result<(), AuthError> {
 struct Question {
     address: Url,
     state: String,
+    /// What proves that whoever brings the code asked for it.
+    verifier: Secret,
 }
 
 impl Question {
@@ -300,7 +318,12 @@ impl Question {
         let whole = fixed.iter().all(|name| only(name).is_some());
         match only("state") {
             Some(state) if whole && only("code_challenge_method").as_deref() == Some("S256") => {
-                Ok(Self { address, state })
+                let verifier = Secret::new("");
+                Ok(Self {
+                    address,
+                    state,
+                    verifier,
+                })
             }
             _ => Err(bad("it brings parameters that are ours to set")),
         }
@@ -316,14 +339,15 @@ fn read_pasted(pasted: &str, question: &Question) -> Result<Url, AuthError> {
     Ok(answer)
 }
 
-/// Turns the answer into tokens. What the answer holds is known to belong to this login.
+/// Turns the answer into tokens, and says which secrets were sent for them. What the answer holds
+/// is known to belong to this login.
 async fn exchange(
     manager: &AuthorizationManager,
     metadata: &AuthorizationMetadata,
     question: &Question,
     answer: &Url,
     client: &OAuthClientConfig,
-) -> Result<(), AuthError> {
+) -> Result<Vec<Secret>, AuthError> {
     let (mut code, mut issuer, mut error, mut text) = (None, None, None, None);
     for (name, value) in answer.query_pairs() {
         let place = match name.as_ref() {
@@ -341,32 +365,38 @@ async fn exchange(
     }
     if let Some(error) = error {
         // A refusal of somebody else is not this server's refusal.
+        let known = [question.state.as_str(), code.as_deref().unwrap_or_default()];
         if let (Some(issuer), Some(expected)) = (&issuer, &metadata.issuer)
             && issuer != expected
         {
             return Err(AuthError::WrongIssuer {
                 expected: harmless(expected, &[]),
-                received: harmless(issuer, &[]),
+                received: harmless(issuer, &known),
             });
         }
         let text = text.map(|text| format!(" ({text})")).unwrap_or_default();
-        return Err(AuthError::Refused(harmless(&format!("{error}{text}"), &[])));
+        let text = unechoed(&format!("{error}{text}"), &known);
+        return Err(AuthError::Refused(text));
     }
     let Some(code) = code else {
         return Err(AuthError::Refused("its answer has no code".to_owned()));
     };
+    let mut sent = vec![
+        Secret::new(&*code),
+        Secret::new(&*question.state),
+        question.verifier.clone(),
+    ];
+    sent.extend(client.client_secret.as_deref().map(Secret::new));
+    let known: Vec<&str> = sent.iter().map(Secret::reveal).collect();
     // The library tells its log the code, and what it got for it.
     let token = manager
         .exchange_code_for_token_with_issuer(&code, &question.state, issuer.as_deref())
         .with_subscriber(NoSubscriber::default())
         .await
-        .map_err(|error| {
-            let secret = client.client_secret.as_deref().unwrap_or_default();
-            AuthError::from_protocol(error, &[&code, &question.state, secret])
-        })?;
+        .map_err(|error| AuthError::from_protocol(error, &known))?;
     match token.token_type() {
-        BasicTokenType::Bearer => Ok(()),
-        other => Err(AuthError::TokenKind(harmless(other.as_ref(), &[]))),
+        BasicTokenType::Bearer => Ok(sent),
+        other => Err(AuthError::TokenKind(unechoed(other.as_ref(), &known))),
     }
 }
 

@@ -10,7 +10,7 @@ use tracing::subscriber::NoSubscriber;
 use super::endpoint;
 use super::entry::{Entry, Need};
 use super::error::AuthError;
-use super::login::{Identity, Login, LoginOptions};
+use super::login::{Identity, Login, LoginOptions, keep_granted};
 use super::protocol;
 use super::secret::Secret;
 use super::server::Server;
@@ -87,6 +87,7 @@ async fn obtain(
     } else {
         scopes.to_vec()
     };
+    let asked = scopes.clone();
     let account = ClientCredentialsConfig::ClientSecret {
         client_id: id.to_owned(),
         client_secret: secret.reveal().to_owned(),
@@ -105,7 +106,7 @@ async fn obtain(
         .map_err(explain)?;
     let mut credentials = kept.load().await.map_err(explain)?;
     if let Some(credentials) = &mut credentials {
-        credentials.granted_scopes.retain(|scope| !scope.is_empty());
+        keep_granted(&mut credentials.granted_scopes, &asked, &[secret.reveal()]);
     }
     Ok(Entry {
         credentials,

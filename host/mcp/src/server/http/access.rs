@@ -93,6 +93,14 @@ pub(super) enum Stranger {
 }
 
 impl Access {
+    /// How many clients there can be.
+    pub(super) fn clients(&self) -> usize {
+        match self {
+            Self::Open => 1,
+            Self::Tokens(tokens) => tokens.all.len(),
+        }
+    }
+
     /// Whose request it is, by its `Authorization` headers.
     pub(super) fn of(&self, headers: &http::HeaderMap) -> Result<Principal, Stranger> {
         let tokens = match self {

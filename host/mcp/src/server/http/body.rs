@@ -9,33 +9,37 @@ use bytes::Bytes;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Frame, SizeHint};
-use tokio::sync::OwnedSemaphorePermit;
 
-/// A body that gives back its place when it ends.
+use super::connections::OnConnection;
+use super::requests::UnderWay;
+use super::sessions::InSession;
+
+/// A body that gives back what its request holds when it ends.
 pub(super) struct Held {
     body: BoxBody<Bytes, Infallible>,
-    _place: Option<OwnedSemaphorePermit>,
-    _id: Option<Taken>,
+    _keeps: Option<Keeps>,
+}
+
+/// What a request holds until its answer has ended.
+pub(super) struct Keeps {
+    pub(super) _connection: OnConnection,
+    pub(super) _under_way: UnderWay,
+    pub(super) _session: Option<InSession>,
+    pub(super) _id: Option<Taken>,
 }
 
 impl Held {
-    pub(super) fn new(
-        body: BoxBody<Bytes, Infallible>,
-        place: OwnedSemaphorePermit,
-        id: Option<Taken>,
-    ) -> Self {
+    pub(super) fn new(body: BoxBody<Bytes, Infallible>, keeps: Keeps) -> Self {
         Self {
             body,
-            _place: Some(place),
-            _id: id,
+            _keeps: Some(keeps),
         }
     }
 
     pub(super) fn of(text: impl Into<Bytes>) -> Self {
         Self {
             body: Full::new(text.into()).boxed(),
-            _place: None,
-            _id: None,
+            _keeps: None,
         }
     }
 }

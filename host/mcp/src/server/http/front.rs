@@ -1,32 +1,38 @@
 //! The way of a request: who is it, how much has it used, is it a message at all.
 
-use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ALLOW, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::header::{
+    ALLOW, CONNECTION, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
+};
+use http::request::Parts;
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::{Body, Incoming};
+use rmcp::transport::streamable_http_server::session::SessionManager;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::{Value, json};
-use tokio::sync::Semaphore;
 
 use super::super::handler::Handler;
 use super::super::house::{House, Principal};
 use super::access::{Access, Stranger};
-use super::body::{Held, Ids};
-use super::limits::{
-    AT_ONCE, BODY_TIME, DEEPEST, MOST_BYTES, MOST_SESSIONS, MOST_UNDER_WAY, PER_SECOND,
-    SESSION_TIME,
-};
+use super::body::{Held, Ids, Keeps};
+use super::connections::{Connection, OnConnection};
+use super::limits::{AGAIN, BODY_TIME, DEEPEST, MOST_BYTES, SESSION_AGAIN, SESSION_TIME, SESSIONS};
 use super::message::{Message, is_too_deep};
+use super::quotas::HttpQuotas;
+use super::requests::{Excess, Requests, UnderWay};
+use super::sessions::{InSession, Sessions, Use};
+use super::shares::{Share, Shares};
 
 /// Where the protocol is spoken.
 const PATH: &str = "/mcp";
+/// What a client says last before it begins to work.
+const INITIALIZED: &str = "notifications/initialized";
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 
 type Answer = Response<Held>;
@@ -35,12 +41,20 @@ type Refused = Box<Answer>;
 
 pub(super) struct Front {
     service: StreamableHttpService<Handler, LocalSessionManager>,
-    sessions: Arc<LocalSessionManager>,
+    /// The library's own list of them.
+    open: Arc<LocalSessionManager>,
     access: Access,
-    shares: Mutex<HashMap<Principal, Share>>,
-    /// Whose session it is. Ended ones are forgotten as others begin.
-    owners: Mutex<HashMap<String, Principal>>,
+    requests: Requests,
+    sessions: Sessions,
     ids: Ids,
+}
+
+/// A request of a client that is known, and what it holds.
+struct Entered {
+    whose: Principal,
+    connection: OnConnection,
+    under_way: UnderWay,
+    session: Option<(String, Option<InSession>)>,
 }
 
 /// Under which names the server may be spoken to, and from which web pages.
@@ -50,51 +64,28 @@ pub(super) struct Names {
     pub(super) origins: Vec<String>,
 }
 
-/// What one client has left.
-struct Share {
-    requests: f64,
-    counted: Instant,
-    under_way: Arc<Semaphore>,
-}
-
-impl Share {
-    fn new() -> Self {
-        Self {
-            requests: AT_ONCE,
-            counted: Instant::now(),
-            under_way: Arc::new(Semaphore::new(MOST_UNDER_WAY)),
-        }
-    }
-
-    /// Takes one request out of the bucket, if there is one.
-    fn take(&mut self) -> bool {
-        let since = self.counted.elapsed().as_secs_f64();
-        self.counted = Instant::now();
-        self.requests = (self.requests + since * PER_SECOND).min(AT_ONCE);
-        if self.requests < 1.0 {
-            return false;
-        }
-        self.requests -= 1.0;
-        true
-    }
-}
-
 impl Front {
-    pub(super) fn new(house: Arc<House>, access: Access, names: &Names) -> Self {
-        let mut sessions = LocalSessionManager::default();
-        sessions.session_config.keep_alive = Some(SESSION_TIME);
-        let sessions = Arc::new(sessions);
+    pub(super) fn new(
+        house: Arc<House>,
+        access: Access,
+        quotas: &HttpQuotas,
+        names: &Names,
+    ) -> Self {
+        let mut open = LocalSessionManager::default();
+        open.session_config.keep_alive = Some(SESSION_TIME);
+        let open = Arc::new(open);
         let service = StreamableHttpService::new(
             move || Ok(Handler::for_any(house.clone())),
-            sessions.clone(),
+            open.clone(),
             config(names),
         );
+        let clients = access.clients();
         Self {
             service,
-            sessions,
+            open,
             access,
-            shares: Mutex::default(),
-            owners: Mutex::default(),
+            requests: Requests::new(clients, quotas),
+            sessions: Sessions::new(Shares::new(clients, quotas.max_sessions, SESSIONS)),
             ids: Ids::default(),
         }
     }
@@ -104,48 +95,96 @@ impl Front {
         self.service.config.cancellation_token.cancel();
     }
 
-    pub(super) async fn answer(&self, request: Request<Incoming>) -> Answer {
-        let answered = self.serve(request).await;
+    pub(super) async fn answer(
+        &self,
+        request: Request<Incoming>,
+        connection: &Arc<Connection>,
+    ) -> Answer {
+        let (parts, body) = request.into_parts();
+        let answered = match self.enter(&parts, connection) {
+            Ok(entered) => self.serve(entered, parts, body).await,
+            Err(refused) => {
+                if !connection.is_strangers() {
+                    // What was sent already would be taken for the next request, so that the
+                    // connection had to end. From those who are not known nothing is taken.
+                    drained(body).await;
+                }
+                Err(refused)
+            }
+        };
         answered.unwrap_or_else(|refused| *refused)
     }
 
-    async fn serve(&self, request: Request<Incoming>) -> Result<Answer, Refused> {
-        if request.uri().path() != PATH {
+    /// Who asks, and whether it may now. Nothing of the body has been read by then.
+    fn enter(&self, parts: &Parts, connection: &Arc<Connection>) -> Result<Entered, Refused> {
+        if parts.uri.path() != PATH {
             let text = format!("there is nothing here; the protocol is spoken at {PATH}");
             return Err(plain(StatusCode::NOT_FOUND, text));
         }
-        let whose = self.access.of(request.headers()).map_err(unauthorized)?;
-        let place = self.place(whose)?;
-        let session = session(&request)?;
-        if let Some(session) = &session
-            && self
-                .owners()
-                .get(session)
-                .is_some_and(|owner| *owner != whose)
-        {
+        let whose = self.access.of(&parts.headers).map_err(unauthorized)?;
+        let connection = connection.begin(whose).map_err(|_| {
+            let text = "this client has too many connections, and all of them are busy";
+            let mut answer = too_many(text, AGAIN);
+            close(&mut answer);
+            answer
+        })?;
+        let under_way = self.requests.begin(whose).map_err(|excess| match excess {
+            Excess::Rate { per_second, wait } => {
+                too_many(format!("more than {per_second} requests in a second"), wait)
+            }
+            Excess::Count { most } => {
+                too_many(format!("{most} requests are under way already"), AGAIN)
+            }
+        })?;
+        let session = match session(&parts.headers)? {
             // The same words as for one that never was.
-            return Err(plain(StatusCode::NOT_FOUND, "Not Found: Session not found"));
-        }
-        let (mut parts, body) = request.into_parts();
+            Some(id) if self.sessions.is_anothers(&id, whose) => {
+                return Err(plain(StatusCode::NOT_FOUND, "Not Found: Session not found"));
+            }
+            // What it is for is known once it has been read.
+            Some(id) => Some((id.clone(), self.sessions.begin(&id, Use::Beginning))),
+            None => None,
+        };
+        Ok(Entered {
+            whose,
+            connection,
+            under_way,
+            session,
+        })
+    }
+
+    async fn serve(
+        &self,
+        entered: Entered,
+        mut parts: Parts,
+        body: Incoming,
+    ) -> Result<Answer, Refused> {
+        let whose = entered.whose;
         parts.extensions.insert(whose);
-        let (bytes, id) = match parts.method {
+        let session = entered.session.as_ref().map(|(id, _)| id.as_str());
+        let mut id = None;
+        let mut begins = None;
+        let mut what = Use::Work;
+        let bytes = match parts.method {
             Method::POST => {
                 let bytes = collected(body).await?;
                 let message = looked_at(&bytes)?;
-                let id = match (&session, message.id, message.method) {
-                    (Some(session), Some(id), Some(_)) => {
-                        let taken = self.ids.take(session, &id);
-                        Some(taken.ok_or_else(|| in_use(&id))?)
+                match (session, message.id, message.method) {
+                    (Some(session), Some(asked), Some(_)) => {
+                        let taken = self.ids.take(session, &asked);
+                        id = Some(taken.ok_or_else(|| in_use(&asked))?);
                     }
-                    (None, Some(id), Some(method)) if method == "initialize" => {
-                        self.room_for_a_session(&id).await?;
-                        None
+                    (Some(_), None, Some(method)) if method == INITIALIZED => {
+                        what = Use::Beginning;
                     }
-                    _ => None,
-                };
-                (bytes, id)
+                    (None, Some(asked), Some(method)) if method == "initialize" => {
+                        begins = Some(self.room_for_a_session(whose, &asked).await?);
+                    }
+                    _ => {}
+                }
+                bytes
             }
-            Method::GET | Method::DELETE => (Bytes::new(), None),
+            Method::GET | Method::DELETE => Bytes::new(),
             _ => {
                 let mut answer = plain(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed");
                 let allowed = HeaderValue::from_static("GET, POST, DELETE");
@@ -153,6 +192,7 @@ impl Front {
                 return Err(answer);
             }
         };
+        let used = session.and_then(|session| self.sessions.begin(session, what));
         let is_end = parts.method == Method::DELETE;
         let request = Request::from_parts(parts, Full::new(bytes));
         let mut answer = self.service.handle(request).await;
@@ -160,45 +200,40 @@ impl Front {
             // It is done, not accepted; some clients take the other word for a failure.
             *answer.status_mut() = StatusCode::NO_CONTENT;
         }
-        if let Some(begun) = answer.headers().get(SESSION) {
+        if let (Some(begun), Some(place)) = (answer.headers().get(SESSION), begins) {
             let begun = begun.to_str().unwrap_or_default().to_owned();
-            self.owners().insert(begun, whose);
+            self.sessions.insert(begun, place);
         }
-        Ok(answer.map(|body| Held::new(body, place, id)))
-    }
-
-    /// A place among the client's requests under way.
-    fn place(&self, whose: Principal) -> Result<tokio::sync::OwnedSemaphorePermit, Refused> {
-        let mut shares = self.shares.lock().unwrap_or_else(PoisonError::into_inner);
-        let share = shares.entry(whose).or_insert_with(Share::new);
-        let busy = |text: String| {
-            let mut answer = plain(StatusCode::TOO_MANY_REQUESTS, text);
-            let soon = HeaderValue::from_static("1");
-            answer.headers_mut().insert(RETRY_AFTER, soon);
-            answer
+        let keeps = Keeps {
+            _connection: entered.connection,
+            _under_way: entered.under_way,
+            _session: used,
+            _id: id,
         };
-        if !share.take() {
-            let text = format!("more than {PER_SECOND} requests in a second");
-            return Err(busy(text));
-        }
-        let place = share.under_way.clone().try_acquire_owned();
-        place.map_err(|_| busy(format!("{MOST_UNDER_WAY} requests are under way already")))
+        Ok(answer.map(|body| Held::new(body, keeps)))
     }
 
-    /// Whether one more session may begin.
-    async fn room_for_a_session(&self, id: &Value) -> Result<(), Refused> {
-        let open = self.sessions.sessions.read().await;
-        self.owners()
-            .retain(|session, _| open.contains_key(session.as_str()));
-        if open.len() < MOST_SESSIONS {
-            return Ok(());
+    /// A place for one more session. Idle ones of the same client give way to it.
+    async fn room_for_a_session(&self, whose: Principal, id: &Value) -> Result<Share, Refused> {
+        {
+            let open = self.open.sessions.read().await;
+            self.sessions.retain(|session| open.contains_key(session));
         }
-        let text = format!("{MOST_SESSIONS} sessions are open already; end one (DELETE) first");
-        Err(error(StatusCode::SERVICE_UNAVAILABLE, -32000, &text, id))
-    }
-
-    fn owners(&self) -> MutexGuard<'_, HashMap<String, Principal>> {
-        self.owners.lock().unwrap_or_else(PoisonError::into_inner)
+        loop {
+            if let Some(place) = self.sessions.place(whose) {
+                return Ok(place);
+            }
+            let Some(idle) = self.sessions.give_way(whose) else {
+                break;
+            };
+            // One that ended by itself meanwhile is as good.
+            let _ = self.open.close_session(&idle.into()).await;
+        }
+        let text = "this client has as many sessions as it may, and all of them are busy; end one \
+                    (DELETE), or have the server allow more (--max-sessions)";
+        let mut answer = error(StatusCode::TOO_MANY_REQUESTS, -32000, text, id);
+        retry_after(&mut answer, SESSION_AGAIN);
+        Err(answer)
     }
 }
 
@@ -221,8 +256,8 @@ fn config(names: &Names) -> StreamableHttpServerConfig {
         .with_max_request_body_bytes(MOST_BYTES)
 }
 
-fn session(request: &Request<Incoming>) -> Result<Option<String>, Refused> {
-    let mut all = request.headers().get_all(SESSION).iter();
+fn session(headers: &http::HeaderMap) -> Result<Option<String>, Refused> {
+    let mut all = headers.get_all(SESSION).iter();
     let Some(first) = all.next() else {
         return Ok(None);
     };
@@ -255,6 +290,14 @@ async fn collected(body: Incoming) -> Result<Bytes, Refused> {
     }
 }
 
+/// Takes a body off the connection without keeping it, if it is short and comes in time.
+async fn drained(body: Incoming) {
+    let mut body = Limited::new(body, MOST_BYTES);
+    let reading = async { while let Some(Ok(_)) = body.frame().await {} };
+    // What is left ends the connection.
+    let _ = tokio::time::timeout(BODY_TIME, reading).await;
+}
+
 fn looked_at(bytes: &[u8]) -> Result<Message, Refused> {
     if is_too_deep(bytes, DEEPEST) {
         let text = format!("more than {DEEPEST} arrays and objects inside each other");
@@ -283,7 +326,28 @@ fn unauthorized(stranger: Stranger) -> Refused {
     let mut answer = plain(StatusCode::UNAUTHORIZED, text);
     let challenge = HeaderValue::from_static(challenge);
     answer.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+    // Each guess takes a connection.
+    close(&mut answer);
     answer
+}
+
+/// A client has used up what it may; it hears when to come back.
+fn too_many(text: impl Into<Bytes>, wait: Duration) -> Refused {
+    let mut answer = plain(StatusCode::TOO_MANY_REQUESTS, text);
+    retry_after(&mut answer, wait);
+    answer
+}
+
+/// The header has whole seconds, and none is too early.
+fn retry_after(answer: &mut Answer, wait: Duration) {
+    let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+    let value = HeaderValue::from(seconds.max(1));
+    answer.headers_mut().insert(RETRY_AFTER, value);
+}
+
+fn close(answer: &mut Answer) {
+    let value = HeaderValue::from_static("close");
+    answer.headers_mut().insert(CONNECTION, value);
 }
 
 fn plain(status: StatusCode, text: impl Into<Bytes>) -> Refused {

@@ -1,4 +1,4 @@
-//! What one server takes on, and what one client may use of it.
+//! What one server takes on. What one client may use of it is in `quotas`.
 
 use std::time::Duration;
 
@@ -13,17 +13,19 @@ pub(super) const MOST_HEADERS: usize = 64;
 pub(super) const HEADER_TIME: Duration = Duration::from_secs(30);
 /// A client that takes nothing for so long is not reading.
 pub(super) const STALLED: Duration = Duration::from_secs(30);
-/// Each costs a file handle and some buffers.
-pub(super) const MOST_CONNECTIONS: usize = 256;
-/// Sessions of all clients together.
-pub(super) const MOST_SESSIONS: usize = 128;
+/// What somebody who connects has to show a token. A client sends it at once.
+pub(super) const STRANGER_TIME: Duration = Duration::from_secs(10);
+/// Connections on which no token was shown yet; each costs a file handle and some buffers.
+pub(super) const STRANGERS: usize = 64;
+/// Connections and sessions of all clients together; more if one client may have half of it.
+pub(super) const CONNECTIONS: usize = 640;
+pub(super) const SESSIONS: usize = 256;
 /// A session that nothing is heard of for so long is over. People go to lunch.
 pub(super) const SESSION_TIME: Duration = Duration::from_secs(2 * 3600);
-/// Requests of one client that are under way, with the streams that it listens to.
-pub(super) const MOST_UNDER_WAY: usize = 96;
-/// Requests of one client in a second, and how many more at once.
-pub(super) const PER_SECOND: f64 = 200.0;
-pub(super) const AT_ONCE: f64 = 400.0;
+/// When to come back, where nobody can know: a request or a connection ends soon, a session
+/// when somebody ends it.
+pub(super) const AGAIN: Duration = Duration::from_secs(1);
+pub(super) const SESSION_AGAIN: Duration = Duration::from_secs(10);
 /// Arrays and objects inside each other. Inputs of tools are a few deep.
 pub(super) const DEEPEST: usize = 64;
 /// What answers have to get out when the server ends.
