@@ -16,13 +16,14 @@ use toolbay_dispatch::{
 };
 use toolbay_mcp::client::{AskPerson, Asker, Sampler, Servers, Status, Surroundings};
 use toolbay_policy::{Closed, Policy, Why};
-use toolbay_runtime::{OnCompile, Runtime, RuntimeOptions};
+use toolbay_runtime::{OnCompile, Runtime};
 use toolbay_sandbox::cage::Helper;
 
 use crate::args::Common;
 use crate::audit::Events;
 use crate::caged::{CageSetting, Caged, TaskTable};
 use crate::classifier::Described;
+use crate::compiler::runtime_options;
 use crate::places::{Places, hook_environment, user_name, variables};
 use crate::servers::inventory::Sources;
 use crate::servers::{self, CagedServers, Connect, Inventory, Packages, ToolMemory};
@@ -146,11 +147,7 @@ impl Bay {
         let (runtime, tools) = match wishes.shared.take() {
             Some(shared) => shared,
             None => {
-                let runtime = Runtime::new(RuntimeOptions {
-                    cache: Some((places.cache.join("compiled"), places.state.clone())),
-                    cache_max_bytes: 0,
-                    on_compile,
-                })?;
+                let runtime = Runtime::new(runtime_options(&places, on_compile))?;
                 let demos = wishes.demos;
                 let tools = open_tools(&runtime, &common, &settings, demos, &mut problems).await?;
                 (runtime, tools)

@@ -99,8 +99,7 @@ pub(crate) fn link(
         .exports(engine)
         .map(|(name, _)| name.to_owned())
         .collect();
-    check_version(&exports)?;
-    check_imports(&imports)?;
+    check_names(&imports, &exports)?;
 
     let mut linker = base.clone();
     refuse::stand_ins(&mut linker, engine, component).map_err(|error| format!("{error:#}"))?;
@@ -126,6 +125,12 @@ pub(crate) fn link(
         imports,
         exports,
     })
+}
+
+/// Whether it is a tool for this host, as far as names say so.
+pub(crate) fn check_names(imports: &[String], exports: &[String]) -> Result<(), String> {
+    check_version(exports)?;
+    check_imports(imports)
 }
 
 /// Absent is the strict default; present but of another shape is an error, or a
