@@ -80,8 +80,6 @@ pub(crate) struct Linked {
     pub(crate) prompt: Option<prompt::GuestIndices>,
     pub(crate) render: Option<render::GuestIndices>,
     pub(crate) reach: Reach,
-    pub(crate) imports: Vec<String>,
-    pub(crate) exports: Vec<String>,
 }
 
 /// Links a compiled component, or says in words why that cannot be.
@@ -122,8 +120,6 @@ pub(crate) fn link(
         })?,
         reach: reach_of(imports.iter().map(String::as_str)),
         pre,
-        imports,
-        exports,
     })
 }
 

@@ -42,7 +42,6 @@ pub struct Plugin {
 /// What the first use finds out.
 struct Loaded {
     digest: Arc<str>,
-    size: usize,
     linked: Linked,
     /// Whether it makes sense here. Nothing that could change the answer is shown to
     /// it, so it is asked once.
@@ -125,6 +124,31 @@ impl Plugin {
             },
             loaded: Arc::new(loaded),
         })
+    }
+
+    /// Whether `open` takes this component without compiling it: it says who it is, or was
+    /// compiled before. What cannot be read compiles nothing either.
+    pub async fn opens_at_once(runtime: &Runtime, source: &Source) -> bool {
+        let reading = source.clone();
+        let read = move || {
+            reading
+                .bytes()
+                .and_then(|bytes| sections::read(&*bytes).map_err(|error| error.to_string()))
+        };
+        match aside(read).await {
+            Ok(Ok(found)) => found.info.is_some() || Self::is_compiled(runtime, source).await,
+            Ok(Err(_)) | Err(_) => true,
+        }
+    }
+
+    /// Whether the cache has its code.
+    async fn is_compiled(runtime: &Runtime, source: &Source) -> bool {
+        let (inner, source) = (runtime.inner.clone(), source.clone());
+        let known = aside(move || {
+            let bytes = source.bytes();
+            bytes.is_ok_and(|bytes| inner.is_cached(&source.digest(&bytes)))
+        });
+        known.await.unwrap_or(false)
     }
 
     /// Gives it other limits, for whoever chooses them by its name.
@@ -331,7 +355,6 @@ async fn first_load(
             .await?
             .map_err(bad)?
     };
-    let size = bytes.len();
     let (component, said, code) = match cached {
         Some((component, info)) => (component, Some(info), None),
         None => {
@@ -356,7 +379,6 @@ async fn first_load(
     };
     let loaded = Loaded {
         digest,
-        size,
         linked,
         enabled: OnceCell::new(),
     };

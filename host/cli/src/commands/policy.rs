@@ -19,7 +19,7 @@ use super::call::read_input;
 use super::{CALL_FAILED, COMMAND_FAILED, print_json, print_line};
 use crate::args::{Common, PolicyCommand};
 use crate::compiler::runtime_options;
-use crate::compose::{open_tools, origins};
+use crate::compose::{PluginStart, open_tools, origins};
 use crate::places::Places;
 use crate::settings::{Settings, own_files};
 use crate::style::Style;
@@ -70,7 +70,15 @@ impl Desk {
         let policy = policy.with_links(links_on_disk());
         let runtime = Runtime::new(runtime_options(&places, None))?;
         let mut problems = settings.problems.clone();
-        let tools = open_tools(&runtime, common, &settings, false, &mut problems).await?;
+        let tools = open_tools(
+            &runtime,
+            common,
+            &settings,
+            false,
+            PluginStart::Compiling,
+            &mut problems,
+        )
+        .await?;
         let style = Style::for_errors();
         for problem in problems {
             eprintln!("{} {problem}", style.warn("warning:"));
