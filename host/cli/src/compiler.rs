@@ -89,8 +89,10 @@ fn sentence(end: WorkerEnd) -> Result<(), String> {
             LIMITS.memory >> 20
         ),
         WorkerEnd::OutOfTime => format!(
-            "compiling it takes longer than {} s; {HELP}",
-            LIMITS.processor.as_secs()
+            "compiling it takes more than the {} s of processor time, or {} s in all, that it may \
+             take; {HELP}",
+            LIMITS.processor.as_secs(),
+            LIMITS.time.as_secs()
         ),
         WorkerEnd::TooMuchOutput => format!(
             "it compiles to more than {} MiB of code; its author can split the tool in two",

@@ -1,7 +1,8 @@
 //! The bombs: what each is, how it is made, and a part of the sentence that it must end in.
 
 use crate::wasm::{
-    Bytes, around, body, component, custom, each, functions, leb, many, module, name, section, tool,
+    Bytes, around, body, component, custom, each, functions, leb, many, module, name, nameless,
+    section, tool,
 };
 
 pub struct Bomb {
@@ -356,3 +357,9 @@ pub const TOUGH: Bomb = bomb(
     || around(functions(&vec![busy(10_000); 20])),
     "compiling it takes",
 );
+
+/// The same, of which nothing is known before.
+pub fn tough_and_nameless() -> Bytes {
+    let module = functions(&vec![busy(10_000); 20]);
+    nameless(&[section(1, &module)])
+}

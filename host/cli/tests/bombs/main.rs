@@ -15,7 +15,7 @@ mod list;
 #[rustfmt::skip]
 mod wasm;
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -239,14 +239,37 @@ fn a_component_within_all_bounds_is_stopped_by_the_limits_of_its_compiler() {
 }
 
 /// Workers that compile for this process.
-fn workers_of(process: u32) -> usize {
+fn workers_of(process: u32) -> Vec<PathBuf> {
     let all = std::fs::read_dir("/proc").unwrap().flatten();
-    all.filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok())
-        .filter(|stat| {
+    all.map(|entry| entry.path())
+        .filter(|worker| {
+            let stat = std::fs::read_to_string(worker.join("stat")).unwrap_or_default();
             let behind = stat.rsplit(") ").next().unwrap_or_default();
-            behind.split(' ').nth(1) == Some(&process.to_string())
+            behind.split(' ').nth(1) == Some(&process.to_string()) && is_worker(worker)
         })
-        .count()
+        .collect()
+}
+
+fn is_worker(process: &Path) -> bool {
+    let line = std::fs::read(process.join("cmdline")).unwrap_or_default();
+    line.split(|byte| *byte == 0)
+        .any(|word| word == b"--toolbay-worker")
+}
+
+/// Waits for what must come about, and says so if it does not.
+#[track_caller]
+fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    let started = Instant::now();
+    while !is_so() {
+        assert!(started.elapsed() < PATIENCE, "{what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn interrupt(child: &Child) {
+    let process = child.id().to_string();
+    let sent = Command::new("kill").args(["-INT", &process]).status();
+    assert!(sent.unwrap().success());
 }
 
 #[test]
@@ -272,17 +295,64 @@ fn an_interrupt_and_a_deadline_end_a_compilation() {
     assert!(!ran.err.contains(TOUGH.says), "{}", ran.err);
 
     let mut child = place.start(&["call", "--plugin", plugin, "--allow", "Bomb", "Bomb", "{}"]);
-    let started = Instant::now();
-    while workers_of(child.id()) == 0 {
-        assert!(started.elapsed() < PATIENCE, "no worker starts");
-        assert_eq!(child.try_wait().unwrap(), None);
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    let interrupted = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status();
-    assert!(interrupted.unwrap().success());
+    wait_until("no worker starts", || !workers_of(child.id()).is_empty());
+    let workers = workers_of(child.id());
+    interrupt(&child);
     let err = collected(child.stderr.take().unwrap());
     let status = child.wait().unwrap();
     assert_eq!(status.code(), Some(130), "{}", err.join().unwrap());
+    wait_until("a worker stays", || {
+        !workers.iter().any(|one| is_worker(one))
+    });
+}
+
+#[test]
+fn a_session_is_ready_and_works_while_a_plugin_is_compiled() {
+    let place = Place::new();
+    let file = place.file(&list::tough_and_nameless());
+    let mut child = place.start(&["run", "--plugin", file.to_str().unwrap()]);
+    let mut input = child.stdin.take().unwrap();
+    let call = r#"{"type":"tool_use","id":"other","name":"Glob","input":{"pattern":"*"}}"#;
+    writeln!(input, "{call}").unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut next =
+        || -> serde_json::Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
+    let ready = next();
+    assert_eq!(ready["type"], "ready");
+    let problems = ready["problems"].to_string();
+    assert!(
+        problems.contains("bomb.wasm has to be compiled"),
+        "{problems}"
+    );
+    let result = loop {
+        let event = next();
+        if event["type"] == "tool_result" {
+            break event;
+        }
+    };
+    assert_ne!(result["is_error"], true, "{result}");
+    wait_until("no worker starts", || !workers_of(child.id()).is_empty());
+    let workers = workers_of(child.id());
+    // Nobody heeds it here: the host is gone at once, and its worker with it.
+    interrupt(&child);
+    assert_eq!(child.wait().unwrap().code(), None);
+    wait_until("a worker stays", || {
+        !workers.iter().any(|one| is_worker(one))
+    });
+}
+
+#[test]
+fn a_plugin_that_cannot_be_compiled_is_the_reason_that_its_name_leads_nowhere() {
+    let place = Place::new();
+    let module = wasm::functions(&[wasm::body(20_000, &[])]);
+    let file = place.file(&wasm::nameless(&[wasm::section(1, &module)]));
+    let call = "{\"type\":\"tool_use\",\"id\":\"bomb\",\"name\":\"Bomb\",\"input\":{}}\n";
+    let ran = place.run(&["run", "--plugin", file.to_str().unwrap()], call);
+    assert_eq!(ran.status.code(), Some(0), "{}", ran.err);
+    for text in [&ran.out, &ran.err] {
+        assert!(
+            text.contains("local variables in one function: 20000"),
+            "{text}"
+        );
+    }
 }

@@ -62,16 +62,20 @@ pub fn body(locals: u64, code: &[u8]) -> Bytes {
     [vec![1], leb(locals), vec![0x7f], code.to_vec(), vec![0x0b]].concat()
 }
 
-/// A component that names itself a tool, with more sections before and after its export.
+/// A component that names itself a tool, with more sections before its export.
 pub fn tool(sections: &[Bytes]) -> Bytes {
     let info = r#"{"name": "Bomb", "summary": "Looks like a tool.", "input-schema": "{\"type\": \"object\"}"}"#;
+    nameless(&[custom("toolbay:info", info.as_bytes()), sections.concat()])
+}
+
+/// One that must be compiled before anybody knows its name.
+pub fn nameless(sections: &[Bytes]) -> Bytes {
     let export = [
         vec![1, 0],
         name("toolbay:tool/tool@0.1.0"),
         vec![5, 0, 0],
     ];
     component(&[
-        custom("toolbay:info", info.as_bytes()),
         sections.concat(),
         // An instance of nothing, exported as the contract's.
         section(5, &[1, 1, 0]),
