@@ -156,4 +156,3 @@ fn what_is_damaged_is_refused_where_it_is() {
         assert!(refused, "the first {length} bytes");
     }
 }
-}
