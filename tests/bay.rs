@@ -252,7 +252,7 @@ impl TestBay {
         let _one_at_a_time = COMPILING.lock().await;
         for tool in &running.tools {
             // A tool that cannot be used says so again when it is called.
-            let _ = tool.facts().await;
+            let _ = tool.is_enabled().await;
         }
         running
     }

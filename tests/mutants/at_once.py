@@ -104,7 +104,8 @@ class Run:
                 return program, ids
             blamed = set()
             for path, start, end, message in errors:
-                these = switched.blamed(regions.get(path, []), start, end)
+                text = (self.tree / path).read_bytes()
+                these = switched.blamed(text, regions.get(path, []), start, end)
                 if not these:
                     print(f"not by a mutant alone: {path}: {message}", flush=True)
                 blamed |= these

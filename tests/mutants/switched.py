@@ -237,10 +237,17 @@ def is_const(function) -> bool:
     return modifiers is not None and b"const" in modifiers.text.split()
 
 
-def blamed(regions: list[tuple[int, int, list[int]]], start: int, end: int) -> set[int]:
-    """The ids of the innermost region around an error, or of all that lie inside of it."""
+def blamed(text: bytes, regions: list[tuple[int, int, list[int]]], start: int, end: int) -> set[int]:
+    """The ids of the innermost region around an error, or else of those in the smallest syntax around it that has any."""
     around = [region for region in regions if region[0] <= start and end <= region[1]]
     if around:
         return set(min(around, key=lambda region: region[1] - region[0])[2])
-    inside = [region for region in regions if start <= region[0] and region[1] <= end]
-    return {id for region in inside for id in region[2]}
+    tree = tree_sitter.Parser(tree_sitter.Language(tree_sitter_rust.language())).parse(text)
+    node = tree.root_node.descendant_for_byte_range(start, end)
+    while node is not None:
+        inside = {id for region in regions if node.start_byte <= region[0] and region[1] <= node.end_byte for id in region[2]}
+        # All of a file would be too much to blame.
+        if inside and node.parent is not None:
+            return inside
+        node = node.parent
+    return set()

@@ -1,5 +1,6 @@
 //! Puts a session together. The only place where the crates meet.
 
+mod late;
 mod tools;
 
 use std::path::{Path, PathBuf};
@@ -15,23 +16,25 @@ use toolbay_dispatch::{
     Approver, Classifier, Dispatch, HookSetting, Nobody, Results, Rulebook, Setting, real_path,
 };
 use toolbay_mcp::client::{AskPerson, Asker, Sampler, Servers, Status, Surroundings};
-use toolbay_policy::{Closed, Policy, Why};
-use toolbay_runtime::{OnCompile, Runtime, RuntimeOptions};
+use toolbay_policy::{Closed, Policy, Trust, Why};
+use toolbay_runtime::{OnCompile, Runtime};
 use toolbay_sandbox::cage::Helper;
 
 use crate::args::Common;
 use crate::audit::Events;
 use crate::caged::{CageSetting, Caged, TaskTable};
 use crate::classifier::Described;
+use crate::compiler::runtime_options;
 use crate::places::{Places, hook_environment, user_name, variables};
 use crate::servers::inventory::Sources;
 use crate::servers::{self, CagedServers, Connect, Inventory, Packages, ToolMemory};
 use crate::settings::{CommandLine, FileKeeper, Origins, Say, Settings, Stamps, own_files};
 use crate::view::harmless_line;
 
-pub use tools::open_tools;
+pub use late::LatePlugins;
+pub use tools::{PluginStart, open_tools};
 
-use tools::assemble;
+use tools::{assemble, open_late};
 
 /// Where results go that are too large for a model.
 const RESULTS: &str = "tool-results";
@@ -81,8 +84,8 @@ pub struct Wishes {
     pub say: Say,
     /// Where the session keeps what must outlive the program.
     pub session_folder: Option<PathBuf>,
-    /// Ask third-party tools whether they make sense here, which compiles them.
-    pub ask_who_is_enabled: bool,
+    /// Which third-party tools are asked whether they make sense here.
+    pub asked: WhoIsAsked,
     /// The components that only the tour shows.
     pub demos: bool,
     /// Commands will run for sure, so that a cage is looked for at once.
@@ -94,6 +97,15 @@ pub struct Wishes {
     pub connect: Connect,
     /// The session goes on after a call, so that a command may go on without it.
     pub goes_on: bool,
+}
+
+/// Which third-party tools are asked, as a session begins, whether they make sense in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WhoIsAsked {
+    Nobody,
+    /// Those that need not be compiled for it. The others are compiled while the session runs.
+    AtHand,
+    Everybody,
 }
 
 impl Default for Wishes {
@@ -111,7 +123,7 @@ impl Default for Wishes {
                 eprintln!("{} {}", style.warn("warning:"), harmless_line(text));
             }),
             session_folder: None,
-            ask_who_is_enabled: false,
+            asked: WhoIsAsked::Nobody,
             demos: false,
             needs_cage: false,
             shared: None,
@@ -144,16 +156,18 @@ impl Bay {
             narrow(&mut roots, &mut cwd, within)?;
         }
         let mut problems = settings.problems.clone();
+        let mut later = Vec::new();
         let (runtime, tools) = match wishes.shared.take() {
             Some(shared) => shared,
             None => {
-                let runtime = Runtime::new(RuntimeOptions {
-                    cache: Some((places.cache.join("compiled"), places.state.clone())),
-                    cache_max_bytes: 0,
-                    on_compile,
-                })?;
+                let runtime = Runtime::new(runtime_options(&places, on_compile))?;
                 let demos = wishes.demos;
-                let tools = open_tools(&runtime, &common, &settings, demos, &mut problems).await?;
+                let start = match wishes.asked {
+                    WhoIsAsked::AtHand => PluginStart::Leaving(&mut later),
+                    WhoIsAsked::Nobody | WhoIsAsked::Everybody => PluginStart::Compiling,
+                };
+                let opening = open_tools(&runtime, &common, &settings, demos, start, &mut problems);
+                let tools = opening.await?;
                 (runtime, tools)
             }
         };
@@ -191,8 +205,7 @@ impl Bay {
         );
         let policy = keeper.policy();
         problems.extend(not_the_owners(&policy));
-        let (pool, told) =
-            assemble(tools.clone(), &common, &policy, wishes.ask_who_is_enabled).await;
+        let (pool, told) = assemble(tools.clone(), &common, &policy, wishes.asked).await;
         problems.extend(told);
         let pool = Arc::new(pool);
 
@@ -289,8 +302,9 @@ impl Bay {
             results,
         });
         let dispatch = Arc::new(dispatch);
-        if !servers.is_empty() || !inventory.others.is_empty() {
-            servers::attach(&servers, &inventory.others, &dispatch);
+        let late = Arc::new(LatePlugins::expecting(&later));
+        if !servers.is_empty() || !inventory.others.is_empty() || !later.is_empty() {
+            servers::attach(&servers, &inventory.others, &late, &dispatch);
             match wishes.connect {
                 Connect::OnDemand => {}
                 Connect::Beside => {
@@ -299,6 +313,24 @@ impl Bay {
                 }
                 Connect::First => servers.connect_all().await,
             }
+        }
+        if wishes.asked == WhoIsAsked::AtHand {
+            let news = servers::news(&servers, &late, &dispatch);
+            let others = tools
+                .iter()
+                .filter(|tool| tool.trust() == Trust::ThirdParty);
+            let (with, others) = (
+                (runtime.clone(), settings.clone()),
+                others.cloned().collect(),
+            );
+            tokio::spawn(open_late(
+                with,
+                later,
+                others,
+                late,
+                news,
+                wishes.say.clone(),
+            ));
         }
         Ok(Self {
             runtime,

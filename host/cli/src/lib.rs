@@ -11,6 +11,7 @@ pub mod builtin;
 pub mod caged;
 pub mod classifier;
 pub mod commands;
+pub mod compiler;
 pub mod compose;
 pub mod interrupt;
 pub mod log;

@@ -22,6 +22,7 @@ pub use inventory::{Declared, Inventory};
 pub use launcher::CagedServers;
 pub use memory::ToolMemory;
 
+use crate::compose::LatePlugins;
 use crate::interrupt;
 use crate::places::{Places, variables};
 
@@ -72,14 +73,19 @@ pub async fn part() {
 
 /// Keeps the pool's guests what the servers say. Who calls a tool of one that cannot be used is
 /// told why not.
-pub fn attach(servers: &Arc<Servers>, others: &[Status], dispatch: &Arc<Dispatch>) {
+pub fn attach(
+    servers: &Arc<Servers>,
+    others: &[Status],
+    late: &Arc<LatePlugins>,
+    dispatch: &Arc<Dispatch>,
+) {
     dispatch.pool().expect_from(Arc::new(Door {
         servers: servers.clone(),
         others: others.to_vec(),
+        late: late.clone(),
     }));
-    let (weak_servers, weak_dispatch) = (Arc::downgrade(servers), Arc::downgrade(dispatch));
-    let weak = weak_dispatch.clone();
-    servers.on_tools(move || receive(&weak_servers, &weak_dispatch));
+    let weak = Arc::downgrade(dispatch);
+    servers.on_tools(news(servers, late, dispatch));
     // A session that is gone has nothing to give.
     servers.close(move |name| {
         let dispatch = weak.upgrade();
@@ -87,10 +93,22 @@ pub fn attach(servers: &Arc<Servers>, others: &[Status], dispatch: &Arc<Dispatch
     });
 }
 
+/// Puts what has come into the pool, each time it is called.
+pub fn news(
+    servers: &Arc<Servers>,
+    late: &Arc<LatePlugins>,
+    dispatch: &Arc<Dispatch>,
+) -> impl Fn() + Send + Sync + 'static {
+    let late = late.clone();
+    let (servers, dispatch) = (Arc::downgrade(servers), Arc::downgrade(dispatch));
+    move || receive(&servers, &late, &dispatch)
+}
+
 /// Where tools come from that are not there yet, or never will be.
 struct Door {
     servers: Arc<Servers>,
     others: Vec<Status>,
+    late: Arc<LatePlugins>,
 }
 
 impl Newcomers for Door {
@@ -104,7 +122,12 @@ impl Newcomers for Door {
             None => self.others.iter().find(is_meant),
         };
         let Some(status) = closed else {
-            return self.servers.arrival(name);
+            return Box::pin(async move {
+                if wanted.is_none() {
+                    self.late.arrival(name).await?;
+                }
+                self.servers.arrival(name).await
+            });
         };
         let reason = status.state.reason().unwrap_or_default();
         let text = format!(
@@ -116,7 +139,7 @@ impl Newcomers for Door {
     }
 }
 
-fn receive(servers: &Weak<Servers>, dispatch: &Weak<Dispatch>) {
+fn receive(servers: &Weak<Servers>, late: &LatePlugins, dispatch: &Weak<Dispatch>) {
     let (Some(servers), Some(dispatch)) = (servers.upgrade(), dispatch.upgrade()) else {
         return;
     };
@@ -126,7 +149,9 @@ fn receive(servers: &Weak<Servers>, dispatch: &Weak<Dispatch>) {
         denied: &|name| policy.removes(name),
         enabled: &|_| true,
     };
-    for problem in dispatch.pool().receive(servers.tools(), &setting) {
+    let mut tools = servers.tools();
+    tools.extend(late.tools());
+    for problem in dispatch.pool().receive(tools, &setting) {
         tracing::warn!(problem, "a tool of an MCP server cannot be used");
     }
     // What the conversation had loaded before its server came.

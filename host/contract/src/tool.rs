@@ -148,6 +148,11 @@ pub trait Tool: Send + Sync {
     /// Whether the tool makes sense here at all. One that breaks over the question
     /// does not, and the failure says how.
     fn is_enabled(&self) -> BoxFuture<'_, Result<bool, Failure>>;
+
+    /// Whether it can be asked without compiling it.
+    fn is_at_hand(&self) -> BoxFuture<'_, bool> {
+        Box::pin(async { true })
+    }
     /// Checks what a schema cannot say, and gives the tool's opinion on permission:
     /// both are questions about the same input with the same powers, so one
     /// look answers both.

@@ -19,7 +19,7 @@ use hmac::{Hmac, Mac};
 use sha2::Sha256;
 use thiserror::Error;
 
-pub(crate) use code::Code;
+pub(crate) use code::{Code, memory_file, seal};
 
 /// Changes when the layout of the files does.
 const MAGIC: &[u8; 8] = b"TBCACHE1";
@@ -93,6 +93,11 @@ impl Cache {
         (files.len(), files.iter().map(|file| file.bytes).sum())
     }
 
+    /// Whether something was kept for the component, whatever it is worth.
+    pub(crate) fn has(&self, digest: &str) -> bool {
+        fs::symlink_metadata(self.path(digest)).is_ok()
+    }
+
     /// What was kept for the component, if it can be trusted.
     pub(crate) fn load(&self, digest: &str) -> Option<Entry> {
         let path = self.path(digest);
@@ -109,7 +114,7 @@ impl Cache {
     }
 
     /// Keeps a compiled component. A failure costs the next start time, no more.
-    pub(crate) fn store(&self, digest: &str, info: &[u8], code: &[u8]) {
+    pub(crate) fn store(&self, digest: &str, info: &[u8], code: &Code) {
         if let Err(error) = self.write(digest, info, code) {
             tracing::warn!(%error, "compiled component was not kept");
         }
@@ -185,11 +190,14 @@ impl Cache {
         Ok(Entry { info, code })
     }
 
-    fn write(&self, digest: &str, info: &[u8], code: &[u8]) -> io::Result<()> {
+    fn write(&self, digest: &str, info: &[u8], code: &Code) -> io::Result<()> {
         let mut mac = self
-            .mac(digest, info, code.len() as u64)
+            .mac(digest, info, code.length()?)
             .ok_or_else(|| io::Error::other("no key"))?;
-        mac.update(code);
+        code.each(|part| {
+            mac.update(part);
+            Ok(())
+        })?;
         let tag = mac.finalize().into_bytes();
         let path = self.path(digest);
         let temporary = path.with_extension(format!("{:x}", unique()?));
@@ -203,7 +211,7 @@ impl Cache {
             file.write_all(&tag)?;
             file.write_all(&(info.len() as u32).to_le_bytes())?;
             file.write_all(info)?;
-            file.write_all(code)?;
+            code.each(|part| file.write_all(part))?;
             file.sync_data()?;
             fs::rename(&temporary, &path)
         })();

@@ -34,6 +34,12 @@ pub fn engine() -> wasmtime::Result<Engine> {
     Engine::new(&config())
 }
 
+/// Makes an engine that compiles for ours and runs nothing: without the slots, which reserve more
+/// address space than a process with a limit has.
+pub(crate) fn compiling() -> wasmtime::Result<Engine> {
+    Engine::new(&code_config())
+}
+
 /// The settings, for benchmarks that measure the bare engine beside ours.
 pub fn config() -> Config {
     let mut pool = PoolingAllocationConfig::default();
@@ -52,9 +58,15 @@ pub fn config() -> Config {
     if PoolingAllocationConfig::is_pagemap_scan_available() {
         pool.pagemap_scan(Enabled::Yes);
     }
+    let mut config = code_config();
+    config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
+    config
+}
+
+/// The part of the settings that shapes compiled code. Where instances live does not.
+fn code_config() -> Config {
     let mut config = Config::new();
     config
-        .allocation_strategy(InstanceAllocationStrategy::Pooling(pool))
         .epoch_interruption(true)
         // A trap is told in words, so nobody maps an address back to wasm. Without
         // the maps there is a seventh less to keep, to check and to load.

@@ -10,9 +10,11 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 mod bindings;
+mod bounds;
 mod cache;
 mod capability;
 mod clock;
+mod compiler;
 mod convert;
 pub mod engine;
 mod filesystem;
@@ -33,7 +35,9 @@ mod state;
 mod supervise;
 mod ticker;
 
+pub use bounds::BoundsError;
 pub use cache::{Cache, CacheError, DEFAULT_MAX_BYTES};
+pub use compiler::{ComponentCompiler, MAX_COMPILED, compile_component};
 pub use limits::Limits;
 pub use load::{MAX_COMPONENT, Source, digest};
 pub use manifest::{Manifest, ManifestError, ManifestRequest};

@@ -80,8 +80,6 @@ pub(crate) struct Linked {
     pub(crate) prompt: Option<prompt::GuestIndices>,
     pub(crate) render: Option<render::GuestIndices>,
     pub(crate) reach: Reach,
-    pub(crate) imports: Vec<String>,
-    pub(crate) exports: Vec<String>,
 }
 
 /// Links a compiled component, or says in words why that cannot be.
@@ -99,8 +97,7 @@ pub(crate) fn link(
         .exports(engine)
         .map(|(name, _)| name.to_owned())
         .collect();
-    check_version(&exports)?;
-    check_imports(&imports)?;
+    check_names(&imports, &exports)?;
 
     let mut linker = base.clone();
     refuse::stand_ins(&mut linker, engine, component).map_err(|error| format!("{error:#}"))?;
@@ -123,9 +120,13 @@ pub(crate) fn link(
         })?,
         reach: reach_of(imports.iter().map(String::as_str)),
         pre,
-        imports,
-        exports,
     })
+}
+
+/// Whether it is a tool for this host, as far as names say so.
+pub(crate) fn check_names(imports: &[String], exports: &[String]) -> Result<(), String> {
+    check_version(exports)?;
+    check_imports(imports)
 }
 
 /// Absent is the strict default; present but of another shape is an error, or a

@@ -12,12 +12,15 @@ use toolbay_contract::{
     Origin, Phase, ToolInfo,
 };
 use toolbay_policy::{Capability, Reach, Trust};
+use wasmtime::component::Component;
 
+use crate::bounds;
 use crate::convert;
 use crate::limits::Limits;
 use crate::load::{self, Linked, Source};
 use crate::manifest::Manifest;
-use crate::runtime::Runtime;
+use crate::reach::reach_of;
+use crate::runtime::{Inner, Runtime};
 use crate::sections;
 
 /// A component that is a tool. Nothing is compiled before it is first used,
@@ -39,7 +42,6 @@ pub struct Plugin {
 /// What the first use finds out.
 struct Loaded {
     digest: Arc<str>,
-    size: usize,
     linked: Linked,
     /// Whether it makes sense here. Nothing that could change the answer is shown to
     /// it, so it is asked once.
@@ -99,7 +101,8 @@ impl Plugin {
         let info = match embedded {
             Some(info) => info,
             None => {
-                let (fresh, info) = first_load(runtime, &source, &label, None, limits).await?;
+                let (fresh, info) =
+                    first_load(runtime, &source, (&label, trust), None, limits).await?;
                 // The cell is empty and ours alone.
                 let _ = loaded.set(fresh);
                 info
@@ -121,6 +124,31 @@ impl Plugin {
             },
             loaded: Arc::new(loaded),
         })
+    }
+
+    /// Whether `open` takes this component without compiling it: it says who it is, or was
+    /// compiled before. What cannot be read compiles nothing either.
+    pub async fn opens_at_once(runtime: &Runtime, source: &Source) -> bool {
+        let reading = source.clone();
+        let read = move || {
+            reading
+                .bytes()
+                .and_then(|bytes| sections::read(&*bytes).map_err(|error| error.to_string()))
+        };
+        match aside(read).await {
+            Ok(Ok(found)) => found.info.is_some() || Self::is_compiled(runtime, source).await,
+            Ok(Err(_)) | Err(_) => true,
+        }
+    }
+
+    /// Whether the cache has its code.
+    async fn is_compiled(runtime: &Runtime, source: &Source) -> bool {
+        let (inner, source) = (runtime.inner.clone(), source.clone());
+        let known = aside(move || {
+            let bytes = source.bytes();
+            bytes.is_ok_and(|bytes| inner.is_cached(&source.digest(&bytes)))
+        });
+        known.await.unwrap_or(false)
     }
 
     /// Gives it other limits, for whoever chooses them by its name.
@@ -214,21 +242,24 @@ impl Plugin {
         self.manifest.as_ref()
     }
 
-    /// Compiles it if need be, and says what it is.
+    /// What it is, without compiling it.
     pub async fn facts(&self) -> Result<Facts, Failure> {
-        let loaded = self.loaded().await?;
-        let bytes = self.source.bytes().map_err(|reason| self.bad(reason))?;
-        let has_info_section =
-            sections::read(&*bytes).is_ok_and(|sections| sections.info.is_some());
-        Ok(Facts {
-            digest: loaded.digest.to_string(),
-            size: loaded.size,
-            imports: loaded.linked.imports.clone(),
-            exports: loaded.linked.exports.clone(),
-            reach: loaded.linked.reach,
-            limits: self.limits,
-            has_info_section,
-        })
+        let (source, limits) = (self.source.clone(), self.limits);
+        let read = move || {
+            let bytes = source.bytes()?;
+            let sections = sections::read(&*bytes).map_err(|error| error.to_string())?;
+            let outline = look(&bytes)?;
+            Ok(Facts {
+                digest: source.digest(&bytes),
+                size: bytes.len(),
+                reach: reach_of(outline.imports.iter().map(String::as_str)),
+                imports: outline.imports,
+                exports: outline.exports,
+                limits,
+                has_info_section: sections.info.is_some(),
+            })
+        };
+        aside(read).await?.map_err(|reason| self.bad(reason))
     }
 
     /// Whether its first use is behind it.
@@ -242,7 +273,7 @@ impl Plugin {
                 let (loaded, _) = first_load(
                     &self.runtime,
                     &self.source,
-                    &self.name,
+                    (&self.name, self.trust),
                     Some(&self.info),
                     self.limits,
                 )
@@ -268,12 +299,44 @@ fn lowered(limits: Limits, manifest: Option<&Manifest>) -> Limits {
     }
 }
 
+/// What is known of a component before it is compiled.
+struct Prepared {
+    digest: Arc<str>,
+    bytes: Arc<[u8]>,
+    /// What the cache has: the component, and the info that it gave.
+    cached: Option<(Component, Vec<u8>)>,
+}
+
+/// Reads a component. What was not compiled before is counted first.
+fn prepare(inner: &Inner, source: &Source) -> Result<Prepared, String> {
+    let bytes = source.bytes()?;
+    // Says more about what is no component than the compiler does.
+    sections::read(&*bytes).map_err(|error| error.to_string())?;
+    let digest = source.digest(&bytes);
+    let cached = inner.cached(&digest);
+    if cached.is_none() {
+        look(&bytes)?;
+    }
+    Ok(Prepared {
+        digest: digest.into(),
+        bytes: bytes.into(),
+        cached,
+    })
+}
+
+/// What a component shows of itself without being compiled, if it is a tool for this host at all.
+fn look(bytes: &[u8]) -> Result<bounds::Outline, String> {
+    let outline = bounds::outline(bytes).map_err(|error| error.to_string())?;
+    load::check_names(&outline.imports, &outline.exports)?;
+    Ok(outline)
+}
+
 /// Compiles or fetches a component, links it, and makes sure that it is who it
 /// says it is.
 async fn first_load(
     runtime: &Runtime,
     source: &Source,
-    label: &str,
+    (label, trust): (&str, Trust),
     pinned: Option<&ToolInfo>,
     limits: Limits,
 ) -> Result<(Loaded, ToolInfo), Failure> {
@@ -281,37 +344,50 @@ async fn first_load(
         plugin: label.to_owned(),
         reason,
     };
-    let inner = runtime.inner.clone();
-    let (source, name) = (source.clone(), label.to_owned());
-    let prepare = move || -> Result<_, String> {
-        let bytes = source.bytes()?;
-        // Says more about what is no component than the compiler does.
-        sections::read(&*bytes).map_err(|error| error.to_string())?;
-        let digest = source.digest(&bytes);
-        let (component, said) = match inner.cached(&digest) {
-            Some((component, info)) => (component, Some(info)),
-            None => (inner.compile(&name, &bytes)?, None),
-        };
-        let linked = load::link(&inner.engine, &inner.linker, &component)?;
-        let loaded = Loaded {
-            digest: digest.into(),
-            size: bytes.len(),
-            linked,
-            enabled: OnceCell::new(),
-        };
-        Ok((loaded, component, said))
+    let inner = &runtime.inner;
+    let Prepared {
+        digest,
+        bytes,
+        cached,
+    } = {
+        let (inner, source) = (inner.clone(), source.clone());
+        aside(move || prepare(&inner, &source))
+            .await?
+            .map_err(bad)?
     };
-    let (loaded, component, said) = tokio::task::spawn_blocking(prepare)
-        .await
-        .map_err(|error| Failure::Host(format!("compiling broke: {error}")))?
-        .map_err(bad)?;
+    let (component, said, code) = match cached {
+        Some((component, info)) => (component, Some(info), None),
+        None => {
+            let code = inner.compile(label, bytes, trust).await.map_err(bad)?;
+            let inner = inner.clone();
+            let (component, code) = aside(move || {
+                let component = code.component(&inner.engine);
+                component
+                    .map(|component| (component, code))
+                    .map_err(|error| format!("its code does not fit the engine: {error:#}"))
+            })
+            .await?
+            .map_err(bad)?;
+            (component, None, Some(code))
+        }
+    };
+    let linked = {
+        let inner = inner.clone();
+        aside(move || load::link(&inner.engine, &inner.linker, &component))
+            .await?
+            .map_err(bad)?
+    };
+    let loaded = Loaded {
+        digest,
+        linked,
+        enabled: OnceCell::new(),
+    };
 
-    let cached = said.is_some();
     let info = match said {
         Some(bytes) => parse_info(&bytes).map_err(bad)?,
         None => {
-            let kill = runtime.inner.kill.below();
-            let answer = instance::ask_info(&runtime.inner, &loaded.linked, label, limits, &kill);
+            let kill = inner.kill.below();
+            let answer = instance::ask_info(inner, &loaded.linked, label, limits, &kill);
             let info = convert::info(answer.await?);
             info.check().map_err(|error| bad(error.to_string()))?;
             info
@@ -320,15 +396,18 @@ async fn first_load(
     if let Some(pinned) = pinned {
         same_info(pinned, &info).map_err(bad)?;
     }
-    if !cached {
+    if let Some(code) = code {
         let kept = serde_json::to_vec(&info).map_err(|error| Failure::Host(error.to_string()))?;
-        let (inner, digest) = (runtime.inner.clone(), loaded.digest.clone());
-        // Serialising and writing megabytes is no work for a thread that serves calls.
-        let kept = tokio::task::spawn_blocking(move || inner.keep(&digest, &component, kept));
-        kept.await
-            .map_err(|error| Failure::Host(format!("the cache broke: {error}")))?;
+        let (inner, digest) = (inner.clone(), loaded.digest.clone());
+        aside(move || inner.keep(&digest, &code, &kept)).await?;
     }
     Ok((loaded, info))
+}
+
+/// Does what takes long on a thread on which no calls wait.
+async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| Failure::Host(format!("loading a component broke: {error}")))
 }
 
 fn parse_info(bytes: &[u8]) -> Result<ToolInfo, String> {

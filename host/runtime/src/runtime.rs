@@ -9,11 +9,12 @@ use std::time::{Duration, Instant};
 use lru::LruCache;
 use tokio::sync::Semaphore;
 use toolbay_contract::{Failure, KillReason, KillSwitch};
-use toolbay_policy::Claims;
+use toolbay_policy::{Claims, Trust};
 use wasmtime::Engine;
 use wasmtime::component::{Component, Linker};
 
-use crate::cache::{Cache, DEFAULT_MAX_BYTES};
+use crate::cache::{Cache, Code, DEFAULT_MAX_BYTES};
+use crate::compiler::{ComponentCompiler, compile_elsewhere};
 use crate::engine::{self, SLOTS};
 use crate::link;
 use crate::state::State;
@@ -32,7 +33,7 @@ pub enum CompileNotice {
     Finished { plugin: String, took: Duration },
 }
 
-/// Is told of compilations, on the compiling thread.
+/// Is told of compilations, on any thread.
 pub type OnCompile = Arc<dyn Fn(CompileNotice) + Send + Sync>;
 
 /// How a runtime is set up.
@@ -43,8 +44,11 @@ pub struct RuntimeOptions {
     pub cache: Option<(PathBuf, PathBuf)>,
     /// 0 = the default.
     pub cache_max_bytes: u64,
-    /// Called when a component is compiled, on the compiling thread.
+    /// Called when a component is compiled.
     pub on_compile: Option<OnCompile>,
+    /// Compiles what the host does not vouch for. Without it everything is compiled in this
+    /// process, without limits and interruptions: for tests and benchmarks.
+    pub compiler: Option<Arc<dyn ComponentCompiler>>,
 }
 
 /// Shared by all plugins. Cheap to clone.
@@ -64,6 +68,7 @@ pub(crate) struct Inner {
     pub(crate) kill: KillSwitch,
     cache: Option<Cache>,
     on_compile: Option<OnCompile>,
+    compiler: Option<Arc<dyn ComponentCompiler>>,
     claims: Mutex<LruCache<Asked, Claims>>,
 }
 
@@ -94,6 +99,7 @@ impl Runtime {
                 kill: KillSwitch::new(),
                 cache,
                 on_compile: options.on_compile,
+                compiler: options.compiler,
                 claims: Mutex::new(LruCache::new(remembered)),
             }),
         })
@@ -146,32 +152,72 @@ impl Inner {
         Some((component, entry.info))
     }
 
-    pub(crate) fn keep(&self, digest: &str, component: &Component, info: Vec<u8>) {
-        let Some(cache) = &self.cache else { return };
-        match component.serialize() {
-            Ok(code) => cache.store(digest, &info, &code),
-            Err(error) => tracing::warn!(%error, "compiled component cannot be kept"),
+    /// Whether the component was compiled before, as far as that can be seen without loading it.
+    pub(crate) fn is_cached(&self, digest: &str) -> bool {
+        self.cache.as_ref().is_some_and(|cache| cache.has(digest))
+    }
+
+    pub(crate) fn keep(&self, digest: &str, code: &Code, info: &[u8]) {
+        if let Some(cache) = &self.cache {
+            cache.store(digest, info, code);
         }
     }
 
-    /// Compiles. Takes long: not for threads on which others wait.
-    pub(crate) fn compile(&self, plugin: &str, bytes: &[u8]) -> Result<Component, String> {
-        let started = Instant::now();
-        let tell = |notice| {
-            if let Some(on_compile) = &self.on_compile {
-                on_compile(notice);
+    /// Compiles. What the host vouches for is compiled in this process, everything else in
+    /// another one, which dropping the future ends.
+    pub(crate) async fn compile(
+        self: &Arc<Self>,
+        plugin: &str,
+        bytes: Arc<[u8]>,
+        trust: Trust,
+    ) -> Result<Code, String> {
+        let _notice = Noticed::start(self.on_compile.clone(), plugin, bytes.len());
+        match (&self.compiler, trust) {
+            (Some(compiler), Trust::ThirdParty) => compile_elsewhere(&**compiler, &bytes).await,
+            (Some(_), Trust::BuiltIn) | (None, _) => {
+                let inner = self.clone();
+                let compiling =
+                    tokio::task::spawn_blocking(move || inner.engine.precompile_component(&bytes));
+                let code = compiling
+                    .await
+                    .map_err(|error| format!("compiling broke: {error}"))?;
+                code.map(Code::Held).map_err(|error| format!("{error:#}"))
             }
-        };
-        tell(CompileNotice::Started {
+        }
+    }
+}
+
+/// Says that a compilation has begun, and when it is over, however it ended.
+struct Noticed {
+    on_compile: Option<OnCompile>,
+    plugin: String,
+    started: Instant,
+}
+
+impl Noticed {
+    fn start(on_compile: Option<OnCompile>, plugin: &str, bytes: usize) -> Self {
+        if let Some(on_compile) = &on_compile {
+            on_compile(CompileNotice::Started {
+                plugin: plugin.to_owned(),
+                bytes,
+            });
+        }
+        Self {
+            on_compile,
             plugin: plugin.to_owned(),
-            bytes: bytes.len(),
-        });
-        let component = Component::new(&self.engine, bytes).map_err(|error| format!("{error:#}"));
-        tell(CompileNotice::Finished {
-            plugin: plugin.to_owned(),
-            took: started.elapsed(),
-        });
-        component
+            started: Instant::now(),
+        }
+    }
+}
+
+impl Drop for Noticed {
+    fn drop(&mut self) {
+        if let Some(on_compile) = &self.on_compile {
+            on_compile(CompileNotice::Finished {
+                plugin: self.plugin.clone(),
+                took: self.started.elapsed(),
+            });
+        }
     }
 }
 

@@ -4,7 +4,8 @@
 //! Nothing else in the host may start a process or hold hand-written `unsafe`. Cages are
 //! found by trying: which ones the kernel grants us, and why not where it does not. What
 //! is not proven here counts as absent. `cage` runs a command that reaches what it was
-//! given and nothing else; `helper` is what builds the cage, in this same program. `process`
+//! given and nothing else; `helper` is what builds the cage, in this same program. `worker` does one
+//! piece of our own work in a process that can do nothing else. `process`
 //! runs a command that is bounded but not caged. `seatbelt` writes profiles for macOS.
 
 #[cfg(target_os = "linux")]
@@ -24,6 +25,8 @@ pub mod seatbelt;
 mod system;
 #[cfg(test)]
 mod tests;
+#[cfg(target_os = "linux")]
+pub mod worker;
 
 use std::ffi::OsStr;
 

@@ -22,6 +22,8 @@ use tokio::time::timeout;
 #[cfg(target_os = "linux")]
 pub use bare::{Bare, BareEnd, run_bare};
 use group::Group;
+#[cfg(target_os = "linux")]
+pub(crate) use group::forget_other_files;
 use output::{Flood, Kept};
 
 /// How long children that outlive the shell may still hold its output open: enough for a

@@ -15,10 +15,11 @@ mod tools;
 mod tour;
 mod trust;
 
+use std::collections::HashMap;
 use std::io::IsTerminal;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use toolbay_contract::{KillSwitch, Session};
@@ -187,6 +188,8 @@ async fn open_to_look(common: Common, connect: Connect) -> anyhow::Result<Bay> {
 /// Tells people that a component is being compiled, if that takes a while.
 fn compile_notice() -> OnCompile {
     let quiet = !std::io::stderr().is_terminal();
+    // The compilations under way, by their plugins.
+    let waiting = Mutex::new(HashMap::<String, Arc<AtomicBool>>::new());
     Arc::new(move |notice| {
         let style = Style::for_errors();
         match notice {
@@ -195,7 +198,8 @@ fn compile_notice() -> OnCompile {
                     return;
                 }
                 let done = Arc::new(AtomicBool::new(false));
-                WAITING.with(|waiting| waiting.replace(Some(done.clone())));
+                let mut all = waiting.lock().unwrap_or_else(PoisonError::into_inner);
+                all.insert(plugin.clone(), done.clone());
                 // Short work is not worth a line: say so only after a while.
                 let told = std::thread::Builder::new().spawn(move || {
                     std::thread::sleep(Duration::from_millis(300));
@@ -211,7 +215,8 @@ fn compile_notice() -> OnCompile {
                 drop(told);
             }
             CompileNotice::Finished { plugin, took } => {
-                if let Some(done) = WAITING.with(std::cell::RefCell::take) {
+                let mut all = waiting.lock().unwrap_or_else(PoisonError::into_inner);
+                if let Some(done) = all.remove(&plugin) {
                     done.store(true, Ordering::Relaxed);
                 }
                 if !quiet && took > Duration::from_millis(300) {
@@ -221,12 +226,6 @@ fn compile_notice() -> OnCompile {
             }
         }
     })
-}
-
-thread_local! {
-    /// The compilation under way on this thread.
-    static WAITING: std::cell::RefCell<Option<Arc<AtomicBool>>> =
-        const { std::cell::RefCell::new(None) };
 }
 
 /// Tells of plugins that cannot be used.

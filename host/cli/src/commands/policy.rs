@@ -13,12 +13,13 @@ use serde_json::{Value, json};
 use toolbay_contract::Tool;
 use toolbay_dispatch::{links_on_disk, path_subject};
 use toolbay_policy::{Checker, Claims, KnownTool, Policy, Reach, SubjectKind, TestFile, lint};
-use toolbay_runtime::{Runtime, RuntimeOptions};
+use toolbay_runtime::Runtime;
 
 use super::call::read_input;
 use super::{CALL_FAILED, COMMAND_FAILED, print_json, print_line};
 use crate::args::{Common, PolicyCommand};
-use crate::compose::{open_tools, origins};
+use crate::compiler::runtime_options;
+use crate::compose::{PluginStart, open_tools, origins};
 use crate::places::Places;
 use crate::settings::{Settings, own_files};
 use crate::style::Style;
@@ -67,13 +68,17 @@ impl Desk {
         }
         let policy = settings.policy(roots, &own_files(&places), places.home.as_deref());
         let policy = policy.with_links(links_on_disk());
-        let runtime = Runtime::new(RuntimeOptions {
-            cache: Some((places.cache.join("compiled"), places.state.clone())),
-            cache_max_bytes: 0,
-            on_compile: None,
-        })?;
+        let runtime = Runtime::new(runtime_options(&places, None))?;
         let mut problems = settings.problems.clone();
-        let tools = open_tools(&runtime, common, &settings, false, &mut problems).await?;
+        let tools = open_tools(
+            &runtime,
+            common,
+            &settings,
+            false,
+            PluginStart::Compiling,
+            &mut problems,
+        )
+        .await?;
         let style = Style::for_errors();
         for problem in problems {
             eprintln!("{} {}", style.warn("warning:"), harmless_line(&problem));

@@ -9,12 +9,22 @@ use toolbay_dispatch::{Pool, PoolSetting, nearest};
 use toolbay_policy::{Managed, Policy, Trust};
 use toolbay_runtime::{Limits, Plugin, Runtime, Source, digest};
 
+use super::WhoIsAsked;
+use super::late::LatePlugins;
 use crate::args::Common;
 use crate::builtin::{Builtin, DEMOS, PLUGINS};
-use crate::settings::{Grantee, Settings};
+use crate::settings::{Grantee, Say, Settings};
 
 /// A tool that says so of itself is offered in simple mode.
 const SIMPLE: &str = "simple";
+
+/// Which plugins a session takes at its start.
+pub enum PluginStart<'a> {
+    /// All of them.
+    Compiling,
+    /// Those that need not be compiled; the files of the others are put here.
+    Leaving(&'a mut Vec<PathBuf>),
+}
 
 /// Every tool that there is, in no order.
 pub async fn open_tools(
@@ -22,6 +32,7 @@ pub async fn open_tools(
     common: &Common,
     settings: &Settings,
     demos: bool,
+    mut start: PluginStart<'_>,
     problems: &mut Vec<String>,
 ) -> anyhow::Result<Vec<Arc<dyn Tool>>> {
     let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
@@ -39,6 +50,16 @@ pub async fn open_tools(
     }
     let files = plugin_files(common.plugins.iter().chain(&settings.plugins), problems);
     for file in files {
+        if let PluginStart::Leaving(later) = &mut start
+            && !Plugin::opens_at_once(runtime, &Source::File(file.clone())).await
+        {
+            problems.push(format!(
+                "{} has to be compiled before it says who it is; its tool joins when that is done",
+                file.display()
+            ));
+            later.push(file);
+            continue;
+        }
         match open_file(runtime, &file, settings).await {
             Ok(plugin) => tools.push(Arc::new(plugin.with_grants(grants.clone()))),
             Err(error) => problems.push(error.to_string()),
@@ -47,6 +68,37 @@ pub async fn open_tools(
     problems.extend(grants_for_nothing(settings, &tools));
     problems.extend(misspelt_rules(settings, &tools));
     Ok(tools)
+}
+
+/// Takes the plugins that were left, one after the other, and compiles those of the others that
+/// nobody has called yet. `changed` is told of each tool that came.
+pub(super) async fn open_late(
+    (runtime, settings): (Runtime, Settings),
+    files: Vec<PathBuf>,
+    others: Vec<Arc<dyn Tool>>,
+    late: Arc<LatePlugins>,
+    changed: impl Fn(),
+    say: Say,
+) {
+    let grants: Arc<dyn Grants> = Arc::new(settings.grant_table());
+    for file in files {
+        match open_file(&runtime, &file, &settings).await {
+            Ok(plugin) => {
+                late.came(Arc::new(plugin.with_grants(grants.clone())));
+                changed();
+            }
+            Err(error) => {
+                say(&error.to_string());
+                late.failed(error.to_string());
+            }
+        }
+    }
+    late.finish();
+    for tool in others {
+        if let Err(error) = tool.is_enabled().await {
+            say(&error.to_string());
+        }
+    }
 }
 
 /// Grants of the command line for tools that are not there: most likely misspelt.
@@ -102,7 +154,7 @@ pub(super) async fn assemble(
     tools: Vec<Arc<dyn Tool>>,
     common: &Common,
     policy: &Policy,
-    ask_who_is_enabled: bool,
+    asked: WhoIsAsked,
 ) -> (Pool, Vec<String>) {
     let simple: Option<Vec<String>> = common.simple.then(|| {
         let is_simple = |tool: &&Arc<dyn Tool>| {
@@ -113,12 +165,13 @@ pub(super) async fn assemble(
         simple.map(|tool| tool.info().name.clone()).collect()
     });
     let mut disabled = Vec::new();
-    if ask_who_is_enabled {
+    if asked != WhoIsAsked::Nobody {
         for tool in &tools {
             // Ours always are, and asking would compile them all.
             let ours = tool.trust() == Trust::BuiltIn;
             // One that cannot be asked says why when it is called.
-            if !ours && matches!(tool.is_enabled().await, Ok(false)) {
+            let waits = asked == WhoIsAsked::AtHand && !ours && !tool.is_at_hand().await;
+            if !ours && !waits && matches!(tool.is_enabled().await, Ok(false)) {
                 disabled.push(tool.info().name.clone());
             }
         }

@@ -7,6 +7,7 @@
 
 use std::fs::File;
 use std::io::{self, Write};
+use std::os::unix::fs::FileExt;
 
 use wasmtime::Engine;
 use wasmtime::component::Component;
@@ -36,6 +37,37 @@ impl Code {
         Ok(self)
     }
 
+    /// What a compiler has written. Nobody can change it any more, or this is an error.
+    pub(crate) fn of_compiler(file: File) -> io::Result<Self> {
+        Self::Sealed(file).seal()
+    }
+
+    pub(crate) fn length(&self) -> io::Result<u64> {
+        match self {
+            Self::Sealed(file) => Ok(file.metadata()?.len()),
+            Self::Held(bytes) => Ok(bytes.len() as u64),
+        }
+    }
+
+    /// Hands the bytes on, part by part.
+    pub(super) fn each(&self, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        let file = match self {
+            Self::Sealed(file) => file,
+            Self::Held(bytes) => return take(bytes),
+        };
+        let mut buffer = vec![0; super::CHUNK];
+        let mut at = 0;
+        loop {
+            match file.read_at(&mut buffer, at)? {
+                0 => return Ok(()),
+                read => {
+                    take(&buffer[..read])?;
+                    at += read as u64;
+                }
+            }
+        }
+    }
+
     /// Makes a component of it.
     #[allow(unsafe_code)]
     pub(crate) fn component(&self, engine: &Engine) -> wasmtime::Result<Component> {
@@ -45,9 +77,9 @@ impl Code {
 
                 // The file has no name of its own; this one leads to it and to no other.
                 let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-                // SAFETY: the bytes came out of `Component::serialize` of this host:
-                // only the cache makes a `Code`, and it hands out none whose keyed
-                // hash does not hold. Sealed since, they are those that were hashed.
+                // SAFETY: the bytes are what this host's compiler made: either the cache
+                // vouches for them by its keyed hash, or our own process that compiles has
+                // just written them (`compiler.rs`). Sealed since, they are those bytes.
                 unsafe { Component::deserialize_file(engine, path) }
             }
             // SAFETY: as above; nobody else has these bytes.
@@ -70,7 +102,7 @@ impl Write for Code {
 }
 
 #[cfg(target_os = "linux")]
-fn memory_file() -> io::Result<File> {
+pub(crate) fn memory_file() -> io::Result<File> {
     use rustix::fs::{MemfdFlags, memfd_create};
 
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
@@ -78,7 +110,7 @@ fn memory_file() -> io::Result<File> {
 }
 
 #[cfg(target_os = "linux")]
-fn seal(file: &File) -> io::Result<()> {
+pub(crate) fn seal(file: &File) -> io::Result<()> {
     use rustix::fs::{SealFlags, fcntl_add_seals};
 
     let all = SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;
@@ -86,12 +118,12 @@ fn seal(file: &File) -> io::Result<()> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn memory_file() -> io::Result<File> {
+pub(crate) fn memory_file() -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
 #[cfg(not(target_os = "linux"))]
-fn seal(_: &File) -> io::Result<()> {
+pub(crate) fn seal(_: &File) -> io::Result<()> {
     Ok(())
 }
 

@@ -49,7 +49,7 @@ fn what_is_stored_comes_back() {
     assert_eq!(load(&cache, "sha256:aa"), None);
     // Longer than what is read at a time, and not a multiple of it.
     let code = "code ".repeat(CHUNK);
-    cache.store("sha256:aa", b"{}", code.as_bytes());
+    cache.store("sha256:aa", b"{}", &Code::Held(code.clone().into_bytes()));
     let again = load(&place.cache(DEFAULT_MAX_BYTES), "sha256:aa");
     assert!(again == Some(("{}".into(), code)));
     let mode = fs::metadata(cache.path("sha256:aa")).unwrap().mode();
@@ -63,7 +63,7 @@ fn a_file_that_somebody_could_have_changed_is_never_run() {
     let cache = place.cache(DEFAULT_MAX_BYTES);
     let path = cache.path("sha256:aa");
     let keep = || {
-        cache.store("sha256:aa", b"{}", b"code");
+        cache.store("sha256:aa", b"{}", &Code::Held(b"code".to_vec()));
         fs::read(&path).unwrap()
     };
     type Spoiler<'a> = (&'a str, &'a dyn Fn(&[u8]));
@@ -87,7 +87,7 @@ fn a_file_that_somebody_could_have_changed_is_never_run() {
             std::os::unix::fs::symlink(elsewhere, &path).unwrap();
         }),
         ("another component's", &|_| {
-            cache.store("sha256:bb", b"{}", b"evil");
+            cache.store("sha256:bb", b"{}", &Code::Held(b"evil".to_vec()));
             fs::rename(cache.path("sha256:bb"), &path).unwrap();
         }),
     ];
@@ -106,7 +106,7 @@ fn a_file_written_with_another_key_is_never_run() {
     let place = Place::new();
     place
         .cache(DEFAULT_MAX_BYTES)
-        .store("sha256:aa", b"{}", b"code");
+        .store("sha256:aa", b"{}", &Code::Held(b"code".to_vec()));
     fs::write(place.root.join("s/cache.key"), [7; 32]).unwrap();
     assert_eq!(load(&place.cache(DEFAULT_MAX_BYTES), "sha256:aa"), None);
 }
@@ -116,7 +116,7 @@ fn the_oldest_files_go_when_there_is_no_room() {
     let place = Place::new();
     let cache = place.cache(2_500);
     for digest in ["sha256:a", "sha256:b", "sha256:c"] {
-        cache.store(digest, b"{}", &[b'x'; 1_000]);
+        cache.store(digest, b"{}", &Code::Held(vec![b'x'; 1_000]));
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     assert_eq!(load(&cache, "sha256:a"), None);

@@ -196,6 +196,10 @@ impl Tool for Plugin {
         Box::pin(self.ask_claims_once(input))
     }
 
+    fn is_at_hand(&self) -> BoxFuture<'_, bool> {
+        Box::pin(async { self.is_loaded() || Self::is_compiled(&self.runtime, &self.source).await })
+    }
+
     fn is_enabled(&self) -> BoxFuture<'_, Result<bool, Failure>> {
         Box::pin(self.ask_enabled_once())
     }

@@ -79,7 +79,8 @@ fn prepare(plan: &Plan, file_mask: u32, parent: &UnixStream) -> Result<(Texts, T
         None => Starts::Free,
     };
     let rules = filter::rules(plan.walls, starts);
-    let mut code = bpf::compile(&rules).ok_or("this processor has no list of system calls")?;
+    let mut code = bpf::compile(&rules, bpf::Action::Allow)
+        .ok_or("this processor has no list of system calls")?;
     let listener = seccomp::install(&mut code).during("installing the filter")?;
     socket::send_file(parent.as_fd(), b' ', listener.as_fd()).during("handing the filter over")?;
     Ok((arguments, environment))

@@ -45,7 +45,7 @@ pub fn main_if_asked() {
 }
 
 /// Says what was being done when something failed.
-trait While<T> {
+pub(crate) trait While<T> {
     fn during(self, what: impl AsRef<str>) -> Result<T, String>;
 }
 

@@ -1,7 +1,7 @@
 //! Writes the little programs that the kernel runs at each system call of a caged process.
 //!
-//! A program is a list of rules; the first one that fits decides, and what no rule names is
-//! allowed. Whatever comes through another door than the processor's own (32-bit calls, x32
+//! A program is a list of rules; the first one that fits decides, and the caller says what becomes
+//! of a call that no rule names. Whatever comes through another door than the processor's own (32-bit calls, x32
 //! numbers) ends the process: the numbers mean other calls there. Numbers that this program
 //! has never heard of are answered as if the kernel were older.
 
@@ -71,7 +71,7 @@ const JUMP_AT_LEAST: u16 = 0x35;
 const RETURN: u16 = 0x06;
 
 /// The program for a list of rules, or `None` on a processor that is not known here.
-pub(crate) fn compile(rules: &[Rule]) -> Option<Vec<sock_filter>> {
+pub(crate) fn compile(rules: &[Rule], otherwise: Action) -> Option<Vec<sock_filter>> {
     let mut code = vec![
         step(LOAD, ARCH, 0, 0),
         step(JUMP_EQUAL, ARCHITECTURE?, 1, 0),
@@ -85,7 +85,7 @@ pub(crate) fn compile(rules: &[Rule]) -> Option<Vec<sock_filter>> {
     for rule in rules {
         code.extend(one(rule));
     }
-    code.push(step(RETURN, ALLOW, 0, 0));
+    code.push(step(RETURN, answer(otherwise), 0, 0));
     Some(code)
 }
 
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn the_first_rule_that_fits_decides() {
-        let code = compile(&rules()).unwrap();
+        let code = compile(&rules(), Action::Allow).unwrap();
         let arch = ARCHITECTURE.unwrap();
         for (call, arguments, expected) in [
             (7, [2, 0x11, 0, 0, 0, 0], ALLOW),
@@ -202,8 +202,19 @@ mod tests {
     }
 
     #[test]
+    fn what_no_rule_names_gets_what_the_caller_says() {
+        let arch = ARCHITECTURE.unwrap();
+        for (otherwise, expected) in [(Action::Allow, ALLOW), (Action::Fail(13), ERRNO | 13)] {
+            let code = compile(&rules(), otherwise).unwrap();
+            assert_eq!(run(&code, arch, 8, [0; 6]), expected);
+            // The condition does not hold.
+            assert_eq!(run(&code, arch, 9, [0; 6]), expected);
+        }
+    }
+
+    #[test]
     fn other_doors_kill_and_unknown_numbers_are_not_there() {
-        let code = compile(&rules()).unwrap();
+        let code = compile(&rules(), Action::Allow).unwrap();
         let arch = ARCHITECTURE.unwrap();
         let i386 = 0x4000_0003;
         assert_eq!(run(&code, i386, 7, [0; 6]), KILL);

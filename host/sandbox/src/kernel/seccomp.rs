@@ -33,22 +33,31 @@ pub(crate) fn install(code: &mut [libc::sock_filter]) -> Result<OwnedFd> {
     }
 }
 
+/// Installs a program that asks nobody, for this thread and its children. Needs `no_new_privs`.
+pub(crate) fn enforce(code: &mut [libc::sock_filter]) -> Result<()> {
+    load(code, 0).map(drop)
+}
+
 fn install_with(code: &mut [libc::sock_filter], flags: libc::c_ulong) -> Result<OwnedFd> {
+    let fd = load(code, flags)?;
+    // SAFETY: a fresh descriptor that nobody else owns.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd as i32) })
+}
+
+fn load(code: &mut [libc::sock_filter], flags: libc::c_ulong) -> Result<libc::c_long> {
     let program = libc::sock_fprog {
         len: code.len() as u16,
         filter: code.as_mut_ptr(),
     };
     // SAFETY: the program lives through the call and has the length that is told.
-    let fd = checked(unsafe {
+    checked(unsafe {
         libc::syscall(
             libc::SYS_seccomp,
             SET_MODE_FILTER,
             flags,
             &raw const program,
         )
-    })?;
-    // SAFETY: a fresh descriptor that nobody else owns.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd as i32) })
+    })
 }
 
 /// A call that waits.

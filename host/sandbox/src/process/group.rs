@@ -215,7 +215,7 @@ fn spawn_bare(command: &super::bare::Bare) -> Result<(Child, io::PipeReader), St
 /// whoever started it, and what a library forgot to mark.
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)]
-fn forget_other_files(command: &mut Command) {
+pub(crate) fn forget_other_files(command: &mut Command) {
     // SAFETY: between fork and exec it makes one system call, which takes no locks and no memory.
     unsafe {
         command.pre_exec(|| crate::kernel::process::close_from(3));

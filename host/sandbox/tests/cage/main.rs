@@ -5,7 +5,7 @@
 //! works, `endings` that nothing is left of a command, whatever happened to it or to its host,
 //! `meanwhile` that changes by other processes open nothing, `narrowed` and `zones` that one
 //! command can be held to a part of the session's paths, `programs` that what was judged starts nothing else, `settings` that paths and hosts mean
-//! what they say, `talking` that servers can be talked to. `world` makes what they need.
+//! what they say, `talking` that servers can be talked to, `worker` that a worker only computes. `world` makes what they need.
 //! What this machine cannot run is said aloud and counted.
 #![cfg(target_os = "linux")]
 #![allow(
@@ -27,5 +27,6 @@ mod narrowed;
 mod programs;
 mod settings;
 mod talking;
+mod worker;
 mod world;
 mod zones;

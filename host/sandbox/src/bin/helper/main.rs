@@ -9,10 +9,15 @@ use std::process::ExitCode;
 
 #[cfg(target_os = "linux")]
 mod tries;
+#[cfg(target_os = "linux")]
+mod work;
 
 #[cfg(target_os = "linux")]
 fn main() -> ExitCode {
     toolbay_sandbox::helper::main_if_asked();
+    for task in ["try", "try-dropped"] {
+        toolbay_sandbox::worker::worker_if_asked(task, work::work);
+    }
     let mut words = std::env::args().skip(1);
     match (words.next().as_deref(), words.next()) {
         (Some("try"), Some(name)) => tries::attempt(&name),
