@@ -146,6 +146,8 @@ fn try_out(cage: &Cage) -> Result<(), String> {
             paths: Vec::new(),
             targets: Vec::new(),
             pins: Vec::new(),
+            unsearched: Vec::new(),
+            unreadable: Vec::new(),
             git: super::GitAccess::ReadOnly,
         },
         limits: Limits::default(),

@@ -89,8 +89,8 @@ pub(crate) fn layout(
     // On top of what is protected around them.
     let own = ground.own.iter();
     steps.extend(own.map(|path| Step::Writable(path.as_path().into())));
-    let hidden = ground.hidden.iter();
-    steps.extend(hidden.map(|path| Step::Hidden(path.as_path().into())));
+    let hidden = ground.covered().into_iter();
+    steps.extend(hidden.map(|path| Step::Hidden(path.into())));
     Layout {
         steps,
         guard: Guard {
@@ -159,7 +159,14 @@ fn changeable(ground: &Ground, found: &Found, zones: &[Zone]) -> Vec<Step> {
     };
     let writable = |path: &Path| Step::Writable(path.into());
     let closed = |path: &PathBuf| Step::ReadOnly(path.as_path().into());
-    let places = found.places.iter();
+    let unsearched = found.unsearched.iter().map(|one| one.path.path());
+    let places: Vec<PathBuf> = found
+        .places
+        .iter()
+        .cloned()
+        .chain(unsearched.map(Path::to_owned))
+        .collect();
+    let places = places.iter();
     match &ground.narrow {
         None if zones.is_empty() => Vec::new(),
         // What is protected wins over what is writable, wherever both lie.
@@ -186,6 +193,7 @@ fn guard(
 ) -> Guard {
     let texts = |list: &[PathBuf]| list.iter().map(|path| path.as_path().into()).collect();
     let mut pins: Vec<Text> = texts(&found.places);
+    pins.extend(found.unsearched.iter().map(|one| one.path.clone()));
     if ground.narrow.is_some() {
         pins.extend(zones.iter().map(|zone| zone.path.clone()));
     }
@@ -214,6 +222,8 @@ fn guard(
         paths: paths.map(|path| path.as_path().into()).collect(),
         targets: texts(&found.targets),
         pins,
+        unsearched: found.unsearched.clone(),
+        unreadable: texts(&ground.hidden),
         git,
     }
 }

@@ -252,7 +252,7 @@ impl Enclosure {
     pub fn closing(&self, closed: &Closed) -> Result<Self, PathError> {
         Ok(Self {
             closed: Arc::new(Closed {
-                unreadable: ground::all_real(&closed.unreadable)?,
+                unreadable: ground::all_real_with_links(&closed.unreadable)?,
                 unwritable: ground::all_real_with_links(&closed.unwritable)?,
             }),
             ..self.clone()
