@@ -338,3 +338,108 @@ fn modes_that_were_taken_away_and_given_back_open_nothing() {
         }
     }
 }
+
+/// Closed to reading, and protected, while another process does what it wants with them.
+const CLOSED: [&str; 5] = [".env", "keys/a", "keys/deep/b", "nested/token", "later.pem"];
+const PROTECTED: [&str; 6] = [
+    ".mcp.json",
+    ".vscode/tasks.json",
+    "nested/.git/config",
+    "nested/.git/hooks/pre-commit",
+    "nested/.mcp.json",
+    "libs/x/.git/config",
+];
+
+/// How many commands run in each cage: 500 in the long form.
+fn rounds() -> usize {
+    let wanted = std::env::var("TOOLBAY_CAGE_MANY");
+    wanted.map_or(6, |wanted| wanted.parse().unwrap())
+}
+
+/// Every file of a project.
+fn files_below(folder: &Path) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        match entry.file_type().unwrap().is_dir() {
+            true => found.extend(files_below(&entry.path())),
+            false => found.push(entry.path()),
+        }
+    }
+    found
+}
+
+#[test]
+fn nothing_opens_while_another_process_replaces_what_is_closed() {
+    let _turn = ALONE.read().unwrap_or_else(|broken| broken.into_inner());
+    for kind in KINDS {
+        for user in User::all() {
+            soak(kind, user);
+        }
+    }
+}
+
+fn soak(kind: &str, user: User) {
+    let world = World::new(Path::new("/tmp"), user, "soak");
+    let stage = world.path("stage");
+    fs::create_dir(&stage).unwrap();
+    world.own(&stage);
+    let trial = world.caged(kind, "workspace", &[], "true");
+    if is_left_out(kind, user, &trial) {
+        return;
+    }
+    let (closed, protected) = (CLOSED.join(","), PROTECTED.join(","));
+    let script = include_str!("restless.py");
+    let seed = std::process::id().to_string();
+    let mut restless = world.outside(&["python3", "-c", script, &seed, &closed, &protected]);
+    restless.env("STAGE", &stage).stdout(Stdio::piped());
+    let restless = restless.spawn().unwrap();
+    let mut options = vec!["--deny-read".to_owned(), stage.to_str().unwrap().to_owned()];
+    for part in CLOSED.iter().chain(&["keys"]) {
+        let path = world.project().join(part).to_str().unwrap().to_owned();
+        options.extend(["--deny-read".to_owned(), path]);
+    }
+    let options: Vec<&str> = options.iter().map(String::as_str).collect();
+    let (mut ran, mut refused) = (0, std::collections::BTreeMap::new());
+    for round in 0..rounds() {
+        let round = round.to_string();
+        let script = include_str!("curious.py");
+        let command = ["python3", "-c", script, &round, &closed, &protected, "0.15"];
+        let mut cage = world.cage(kind, "workspace", &options, &command);
+        let output = cage.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(!said.contains("read "), "{kind} {}: {said}", user.name());
+        if said.contains("done") {
+            ran += 1;
+        } else {
+            // The project itself may be closed at that moment.
+            let why = String::from_utf8_lossy(&output.stderr);
+            *refused.entry(why.trim().to_owned()).or_insert(0) += 1;
+        }
+    }
+    fs::write(stage.join("stop"), "").unwrap();
+    let output = restless.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "", "{kind}");
+    println!(
+        "{kind} as {}: {ran} commands ran, refused: {refused:#?}",
+        user.name()
+    );
+    assert!(ran > 0, "{kind}: {refused:#?}");
+    for file in files_below(&world.project()) {
+        let inside = file.strip_prefix(world.project()).unwrap();
+        let is_protected = PROTECTED.iter().any(|part| inside == Path::new(part))
+            || inside
+                .iter()
+                .any(|part| part == ".git" || part == ".vscode");
+        let text = fs::read(&file).unwrap_or_default();
+        let is_evil = text.windows(4).any(|part| part == b"evil");
+        assert!(!(is_protected && is_evil), "{kind}: {}", file.display());
+        let is_closed = CLOSED.iter().any(|part| inside.starts_with(part));
+        let is_secret = text.windows(6).any(|part| part == b"SECRET");
+        assert!(
+            is_closed || !is_secret || file.is_symlink(),
+            "{kind}: {}",
+            file.display()
+        );
+    }
+}
