@@ -68,7 +68,7 @@ def write_over(path):
 
 
 def shake(path):
-    folder = chance.choice(["keys", "nested", "nested/.git", "libs", ".", os.path.dirname(path) or "."])
+    folder = chance.choice(["keys", "nested", "nested/.git", "libs", os.path.dirname(path) or "keys"])
     chance.choice([lambda: os.chmod(folder, chance.choice([0o000, 0o311, 0o755])), lambda: os.chmod(folder, 0o755),
                    lambda: os.rename(folder, "moved"), lambda: os.rename("moved", folder), lambda: os.rename(path, "moved"),
                    lambda: os.listdir(folder)])()

@@ -394,6 +394,9 @@ fn soak(kind: &str, user: User) {
     let mut restless = world.outside(&["python3", "-c", script, &seed, &closed, &protected]);
     restless.env("STAGE", &stage).stdout(Stdio::piped());
     let restless = restless.spawn().unwrap();
+    while !stage.join("begun").exists() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
     let mut options = vec!["--deny-read".to_owned(), stage.to_str().unwrap().to_owned()];
     for part in CLOSED.iter().chain(&["keys"]) {
         let path = world.project().join(part).to_str().unwrap().to_owned();
@@ -406,13 +409,13 @@ fn soak(kind: &str, user: User) {
         let script = include_str!("curious.py");
         let command = ["python3", "-c", script, &round, &closed, &protected, "0.15"];
         let mut cage = world.cage(kind, "workspace", &options, &command);
-        let output = cage.output().unwrap();
+        // The project may be closed to everybody at this moment.
+        let output = cage.current_dir("/").output().unwrap();
         let said = String::from_utf8_lossy(&output.stdout);
         assert!(!said.contains("read "), "{kind} {}: {said}", user.name());
         if said.contains("done") {
             ran += 1;
         } else {
-            // The project itself may be closed at that moment.
             let why = String::from_utf8_lossy(&output.stderr);
             *refused.entry(why.trim().to_owned()).or_insert(0) += 1;
         }

@@ -13,7 +13,9 @@ CLOSED = sys.argv[2].split(",")
 PROTECTED = sys.argv[3].split(",")
 MODES = [0o000, 0o111, 0o311, 0o444, 0o700, 0o755]
 chance = random.Random(SEED)
+os.chmod(PROJECT, 0o755)
 os.chdir(PROJECT)
+open(os.path.join(STAGE, "begun"), "w").close()
 
 
 def attempt(change, *arguments):
@@ -57,9 +59,9 @@ def away_and_back():
 
 
 def change_mode():
-    path = chance.choice(["keys", "nested", "nested/.git", "libs", ".env", ".mcp.json", "."])
+    path = chance.choice(["keys", "nested", "nested/.git", "libs", ".env", ".mcp.json", PROJECT])
     attempt(os.chmod, path, chance.choice(MODES))
-    if chance.random() < 0.8:
+    if path == PROJECT or chance.random() < 0.8:
         attempt(os.chmod, path, 0o755)
 
 
@@ -74,5 +76,5 @@ def new_repository():
 
 while not os.path.exists(os.path.join(STAGE, "stop")):
     chance.choice([replace, replace, replace, remove, away_and_back, change_mode, new_repository])()
-for path in ["."] + [os.path.join(*parts) for parts in (("keys",), ("nested",), ("nested", ".git"), ("libs",))]:
+for path in [PROJECT] + [os.path.join(*parts) for parts in (("keys",), ("nested",), ("nested", ".git"), ("libs",))]:
     attempt(os.chmod, path, 0o755)
