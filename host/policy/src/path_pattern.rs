@@ -171,6 +171,22 @@ impl PathPattern {
         }
     }
 
+    /// The folder that it counts from, and the pattern below, unless it names one path or all in it.
+    pub(crate) fn below(&self) -> Option<(PathBuf, String)> {
+        let glob = match &self.shape {
+            Shape::Literal(_) => return None,
+            Shape::Glob(glob, _) => glob.glob(),
+        };
+        if self.whole_folder().is_some() {
+            return None;
+        }
+        let parts: Vec<&str> = glob.split('/').skip(1).collect();
+        let plain = parts.iter().take_while(|part| !has_wildcard(part)).count();
+        let mut base = PathBuf::from("/");
+        base.extend(&parts[..plain]);
+        Some((base, parts[plain..].join("/")))
+    }
+
     /// What must hold of each path that it covers; at least one.
     pub(crate) fn keys(&self) -> Vec<Key> {
         let glob = match &self.shape {

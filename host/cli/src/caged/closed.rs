@@ -8,7 +8,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use toolbay_policy::{PathAccess, PathRules};
-use toolbay_sandbox::cage::Closed;
+use toolbay_sandbox::cage::{Closed, ClosedPattern, ClosedTo};
 
 /// More is not looked through, and then no command runs: a rule that is not held is worse.
 const MOST_ENTRIES: usize = 500_000;
@@ -31,6 +31,7 @@ pub(super) fn by(rules: &PathRules, roots: &[PathBuf]) -> Result<Closed, String>
     for folder in to_search(rules, roots) {
         search(&folder, rules, roots, &mut closed, &mut entries)?;
     }
+    closed.patterns = patterns(rules, roots);
     let count = closed.unreadable.len() + closed.unwritable.len();
     if count > MOST_CLOSED {
         return Err(format!(
@@ -39,6 +40,28 @@ pub(super) fn by(rules: &PathRules, roots: &[PathBuf]) -> Result<Closed, String>
         ));
     }
     Ok(closed)
+}
+
+/// What the doorman holds by itself, for what is made while a command runs. Richer patterns than it
+/// understands close what they match when the command starts.
+fn patterns(rules: &PathRules, roots: &[PathBuf]) -> Vec<ClosedPattern> {
+    let mut found = Vec::new();
+    for (folder, glob, access) in rules.patterns() {
+        let closes = match access {
+            PathAccess::Read => ClosedTo::Reading,
+            PathAccess::Write => ClosedTo::Writing,
+        };
+        // A pattern for everything is one for the roots, of which it counts the same if it is about
+        // any folder.
+        let below = match folder.parent() {
+            Some(_) => std::slice::from_ref(&folder),
+            None if glob.starts_with("**/") => roots,
+            None => continue,
+        };
+        let below = below.iter();
+        found.extend(below.filter_map(|below| ClosedPattern::new(below, &glob, closes)));
+    }
+    found
 }
 
 /// Without those that lie in others.
@@ -190,6 +213,13 @@ mod tests {
         let wanted = wanted.map(|path| root.join(path));
         assert_eq!(closed.unreadable, wanted);
         assert_eq!(closed.unwritable, [project.join("a/gen")]);
+        let like = |below: &Path, glob, closes| ClosedPattern::new(below, glob, closes).unwrap();
+        let wanted = [
+            like(&project, "**/.env*", ClosedTo::Reading),
+            like(&root.join("out"), "*.pem", ClosedTo::Reading),
+            like(&project, "**/gen", ClosedTo::Writing),
+        ];
+        assert_eq!(closed.patterns, wanted);
     }
 
     #[test]

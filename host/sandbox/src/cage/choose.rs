@@ -148,6 +148,7 @@ fn try_out(cage: &Cage) -> Result<(), String> {
             pins: Vec::new(),
             unsearched: Vec::new(),
             unreadable: Vec::new(),
+            patterns: Vec::new(),
             git: super::GitAccess::ReadOnly,
         },
         limits: Limits::default(),

@@ -10,6 +10,7 @@ use thiserror::Error;
 use super::Closed;
 use super::guard::{GitAccess, Unsearched, UnsearchedReason, is_git_control};
 use super::narrow::Narrow;
+use super::pattern::ClosedPattern;
 use crate::kernel::process;
 use crate::names::{ProtectedNames, folded};
 
@@ -67,6 +68,8 @@ pub(crate) struct Ground {
     pub(crate) protect: Vec<PathBuf>,
     /// Neither to be read nor changed, whether they exist or not.
     pub(crate) hidden: Vec<PathBuf>,
+    /// What else is closed to one command.
+    pub(crate) patterns: Vec<ClosedPattern>,
     pub(crate) names: ProtectedNames,
     /// What one command may change, where that is not all.
     pub(crate) narrow: Option<Narrow>,
@@ -122,6 +125,7 @@ impl Ground {
             protect: all_real(&paths.protect)?,
             hidden: all_real_with_links(&paths.deny_read)?,
             names: paths.names.folded(),
+            patterns: Vec::new(),
             narrow: None,
         })
     }
@@ -133,6 +137,7 @@ impl Ground {
         ground.protect.extend(closed.unwritable.iter().cloned());
         ground.protect.extend(closed.unreadable.iter().cloned());
         ground.hidden.extend(closed.unreadable.iter().cloned());
+        ground.patterns.extend(closed.patterns.iter().cloned());
         for list in [&mut ground.protect, &mut ground.hidden] {
             list.sort();
             list.dedup();
@@ -469,6 +474,17 @@ pub(super) fn all_real_with_links(list: &[PathBuf]) -> Result<Vec<PathBuf>, Path
     all.sort();
     all.dedup();
     Ok(all)
+}
+
+/// Patterns that count from real folders.
+pub(super) fn real_patterns(list: &[ClosedPattern]) -> Result<Vec<ClosedPattern>, PathError> {
+    let real = list.iter().map(|pattern| {
+        Ok(ClosedPattern {
+            below: real(&pattern.below)?,
+            ..pattern.clone()
+        })
+    });
+    real.collect()
 }
 
 /// The real path of something that may not exist: of as much as does, then the rest.

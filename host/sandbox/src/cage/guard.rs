@@ -11,6 +11,7 @@ use std::path::{Component, Path};
 
 use serde::{Deserialize, Serialize};
 
+use super::pattern::PathGlob;
 use super::plan::Text;
 use crate::names::folded;
 
@@ -67,6 +68,8 @@ pub(crate) struct Guard {
     pub(crate) unsearched: Vec<Unsearched>,
     /// Not to be read, whether they exist or not.
     pub(crate) unreadable: Vec<Text>,
+    /// Closed like what is named, as soon as something matches.
+    pub(crate) patterns: Vec<PathGlob>,
     pub(crate) git: GitAccess,
 }
 
@@ -207,6 +210,9 @@ impl Guard {
         if let Some(unsearched) = self.unsearched.iter().find(is_unsearched) {
             return Some(unsearched.sentence());
         }
+        if self.patterns.iter().any(|pattern| pattern.covers(path)) {
+            return Some(format!("{} is closed by a deny rule", path.display()));
+        }
         let covers = |protected: &&Text| {
             let protected = protected.path();
             path.starts_with(protected) || act.moves() && protected.starts_with(path)
@@ -235,11 +241,18 @@ impl Guard {
     pub(crate) fn closes_reading(&self, path: &Path) -> bool {
         let bytes = path.as_os_str().as_bytes();
         let bytes = bytes.strip_suffix(REMOVED).unwrap_or(bytes);
+        let path = Path::new(OsStr::from_bytes(bytes));
+        let mut patterns = self.patterns.iter().filter(|one| one.closes_reading());
         let is_in = |closed: &Text| {
             let rest = bytes.strip_prefix(closed.0.as_bytes());
             rest.is_some_and(|rest| matches!(rest.first(), None | Some(b'/')))
         };
-        self.unreadable.iter().any(is_in)
+        self.unreadable.iter().any(is_in) || patterns.any(|pattern| pattern.covers(path))
+    }
+
+    /// Whether anything is closed to reading, so that each open has to be judged.
+    pub(crate) fn judges_reading(&self) -> bool {
+        !self.unreadable.is_empty() || self.patterns.iter().any(PathGlob::closes_reading)
     }
 
     fn protected_part(&self, inside: &Path) -> Option<String> {
@@ -279,7 +292,13 @@ pub(crate) fn is_git_control(name: &OsStr) -> bool {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use super::super::pattern::{ClosedPattern, ClosedTo};
     use super::*;
+
+    fn pattern(glob: &str, closes: ClosedTo) -> PathGlob {
+        let pattern = ClosedPattern::new(Path::new("/tmp/p"), glob, closes);
+        PathGlob::from(&pattern.unwrap())
+    }
 
     fn guard(git: GitAccess) -> Guard {
         Guard {
@@ -302,6 +321,10 @@ mod tests {
             pins: vec!["/tmp/p/nested/.git".into()],
             unsearched: vec![Unsearched::unreadable(Path::new("/tmp/p/dark"))],
             unreadable: vec!["/tmp/p/keys".into(), "/home/u/.netrc".into()],
+            patterns: vec![
+                pattern("**/*.pem", ClosedTo::Reading),
+                pattern("gen", ClosedTo::Writing),
+            ],
             git,
         }
     }
@@ -319,6 +342,9 @@ mod tests {
             ("/tmp/p/dark", true),
             ("/tmp/p/dark/new", true),
             ("/tmp/p/darker", false),
+            ("/tmp/p/new.pem", true),
+            ("/tmp/p/gen/new", true),
+            ("/tmp/new.pem", false),
             // A private folder is nobody's project.
             ("/tmp/.git/config", false),
             ("/elsewhere/.git", false),
@@ -370,6 +396,10 @@ mod tests {
             ("/tmp/p/keys/a (deleted)", true),
             ("/home/u/.netrc (deleted)", true),
             ("/tmp/p/keys2", false),
+            ("/tmp/p/a/k.pem", true),
+            ("/tmp/p/a/k.pem (deleted)", true),
+            ("/tmp/q/k.pem", false),
+            ("/tmp/p/gen", false),
             ("/home/u/.netrc2", false),
             ("/tmp/p", false),
             ("pipe:[7]", false),

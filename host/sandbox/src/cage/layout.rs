@@ -224,6 +224,7 @@ fn guard(
         pins,
         unsearched: found.unsearched.clone(),
         unreadable: texts(&ground.hidden),
+        patterns: ground.patterns.iter().map(Into::into).collect(),
         git,
     }
 }

@@ -17,6 +17,7 @@ pub(crate) mod leash;
 pub(crate) mod limits;
 mod line;
 pub(crate) mod narrow;
+pub(crate) mod pattern;
 pub(crate) mod plan;
 pub(crate) mod programs;
 pub(crate) mod proxy;
@@ -38,6 +39,7 @@ pub use guard::GitAccess;
 pub use leash::{Bounds, Leash};
 pub use limits::Limits;
 pub use narrow::CageZone;
+pub use pattern::{ClosedPattern, ClosedTo};
 pub use programs::Programs;
 pub use proxy::hosts::{Hosts, NoHost};
 
@@ -204,6 +206,8 @@ struct Narrowed {
 pub struct Closed {
     pub unreadable: Vec<PathBuf>,
     pub unwritable: Vec<PathBuf>,
+    /// Whatever matches one, also if it is made while the command runs.
+    pub patterns: Vec<ClosedPattern>,
 }
 
 /// Protected names that exist, for both kinds of access to repositories.
@@ -254,6 +258,7 @@ impl Enclosure {
             closed: Arc::new(Closed {
                 unreadable: ground::all_real_with_links(&closed.unreadable)?,
                 unwritable: ground::all_real_with_links(&closed.unwritable)?,
+                patterns: ground::real_patterns(&closed.patterns)?,
             }),
             ..self.clone()
         })

@@ -78,9 +78,9 @@ fn prepare(plan: &Plan, file_mask: u32, parent: &UnixStream) -> Result<(Texts, T
         Some(_) => Starts::Asked,
         None => Starts::Free,
     };
-    let reads = match plan.guard.unreadable.is_empty() {
-        true => Reads::Free,
-        false => Reads::Asked,
+    let reads = match plan.guard.judges_reading() {
+        true => Reads::Asked,
+        false => Reads::Free,
     };
     let rules = filter::rules(plan.walls, starts, reads);
     let mut code = bpf::compile(&rules).ok_or("this processor has no list of system calls")?;

@@ -106,11 +106,19 @@ fn a_closed_file_that_is_replaced_or_made_while_a_command_runs_stays_unreadable(
             world.own(&project);
             let closed = [".env", "keys", "later.pem", "nested/later"];
             let closed = closed.map(|part| project.join(part).to_str().unwrap().to_owned());
-            let options: Vec<&str> = closed
+            let mut options: Vec<&str> = closed
                 .iter()
                 .flat_map(|path| ["--deny-read", path])
                 .collect();
-            let files = [".env", "keys/old", "keys/new", "later.pem", "nested/later"];
+            options.extend(["--deny-like", "**/*.key"]);
+            let files = [
+                ".env",
+                "keys/old",
+                "keys/new",
+                "later.pem",
+                "nested/later",
+                "made/new.key",
+            ];
             let mut command = vec!["python3", "-c", READS];
             command.extend(files);
             command.push("README");
@@ -340,7 +348,15 @@ fn modes_that_were_taken_away_and_given_back_open_nothing() {
 }
 
 /// Closed to reading, and protected, while another process does what it wants with them.
-const CLOSED: [&str; 5] = [".env", "keys/a", "keys/deep/b", "nested/token", "later.pem"];
+const CLOSED: [&str; 6] = [
+    ".env",
+    "keys/a",
+    "keys/deep/b",
+    "nested/token",
+    "later.pem",
+    // By a pattern.
+    "libs/x/new.key",
+];
 const PROTECTED: [&str; 6] = [
     ".mcp.json",
     ".vscode/tasks.json",
@@ -398,7 +414,9 @@ fn soak(kind: &str, user: User) {
         std::thread::sleep(Duration::from_millis(5));
     }
     let mut options = vec!["--deny-read".to_owned(), stage.to_str().unwrap().to_owned()];
-    for part in CLOSED.iter().chain(&["keys"]) {
+    options.extend(["--deny-like".to_owned(), "**/*.key".to_owned()]);
+    let named = CLOSED.iter().filter(|part| !part.ends_with(".key"));
+    for part in named.chain(&["keys"]) {
         let path = world.project().join(part).to_str().unwrap().to_owned();
         options.extend(["--deny-read".to_owned(), path]);
     }
@@ -437,7 +455,9 @@ fn soak(kind: &str, user: User) {
         let text = fs::read(&file).unwrap_or_default();
         let is_evil = text.windows(4).any(|part| part == b"evil");
         assert!(!(is_protected && is_evil), "{kind}: {}", file.display());
-        let is_closed = CLOSED.iter().any(|part| inside.starts_with(part));
+        // A pattern holds wherever a folder was moved to.
+        let is_closed = CLOSED.iter().any(|part| inside.starts_with(part))
+            || inside.extension().is_some_and(|ending| ending == "key");
         let is_secret = text.windows(6).any(|part| part == b"SECRET");
         assert!(
             is_closed || !is_secret || file.is_symlink(),

@@ -93,7 +93,7 @@ impl<'a> Doorman<'a> {
     /// Whether the kernel would let through what must not be.
     fn judges_reading(&self, request: Request) -> bool {
         let is_for_reading = !request.writes() && !request.has(libc::O_PATH);
-        is_for_reading && !self.guard.unreadable.is_empty()
+        is_for_reading && self.guard.judges_reading()
     }
 
     fn open_to_change(
