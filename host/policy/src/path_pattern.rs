@@ -180,11 +180,8 @@ impl PathPattern {
         if self.whole_folder().is_some() {
             return None;
         }
-        let parts: Vec<&str> = glob.split('/').skip(1).collect();
-        let plain = parts.iter().take_while(|part| !has_wildcard(part)).count();
-        let mut base = PathBuf::from("/");
-        base.extend(&parts[..plain]);
-        Some((base, parts[plain..].join("/")))
+        let (base, parts) = apart(glob);
+        Some((base, parts.join("/")))
     }
 
     /// What must hold of each path that it covers; at least one.
@@ -193,17 +190,14 @@ impl PathPattern {
             Shape::Literal(path) => return vec![Key::Base(path.clone())],
             Shape::Glob(glob, _) => glob.glob(),
         };
-        let parts: Vec<&str> = glob.split('/').skip(1).collect();
-        let plain = parts.iter().take_while(|part| !has_wildcard(part)).count();
-        let mut base = PathBuf::from("/");
-        base.extend(&parts[..plain]);
+        let (base, parts) = apart(glob);
         let mut keys = vec![Key::Base(base)];
         // Alternatives and sets may hold a `/` or stand for several names.
         if glob.contains(['{', '[', '\\']) {
             return keys;
         }
         keys.extend(
-            parts[plain..]
+            parts
                 .iter()
                 .filter(|part| !has_wildcard(part))
                 .map(|part| Key::Name((*part).to_owned())),
@@ -216,6 +210,15 @@ impl PathPattern {
         }
         keys
     }
+}
+
+/// The folder that a glob counts from, and its parts from the first wildcard on.
+fn apart(glob: &str) -> (PathBuf, Vec<&str>) {
+    let parts: Vec<&str> = glob.split('/').skip(1).collect();
+    let plain = parts.iter().take_while(|part| !has_wildcard(part)).count();
+    let mut base = PathBuf::from("/");
+    base.extend(&parts[..plain]);
+    (base, parts[plain..].to_vec())
 }
 
 fn shape(base: Option<PathBuf>, parts: &[&str]) -> Result<Shape, String> {

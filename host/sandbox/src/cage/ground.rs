@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::Closed;
+use super::found::{Against, Found, Hit, Hits, is_absence, reachable};
 use super::guard::{GitAccess, Unsearched, UnsearchedReason, is_git_control};
 use super::narrow::Narrow;
 use super::pattern::ClosedPattern;
@@ -75,26 +76,6 @@ pub(crate) struct Ground {
     pub(crate) narrow: Option<Narrow>,
     /// Whose the first root is, where that is not user 0 and this is.
     pub(crate) owner: Option<(u32, u32)>,
-}
-
-/// What of the protected names exists.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Found {
-    /// To be covered by read-only mounts.
-    pub(crate) places: Vec<PathBuf>,
-    /// Where those lead that are links, which cannot be covered.
-    pub(crate) targets: Vec<PathBuf>,
-    /// What could not be looked through: what protected names in it lead to is not known.
-    pub(crate) unsearched: Vec<Unsearched>,
-}
-
-impl Found {
-    pub(crate) fn with(mut self, more: &Self) -> Self {
-        self.places.extend(more.places.iter().cloned());
-        self.targets.extend(more.targets.iter().cloned());
-        self.unsearched.extend(more.unsearched.iter().cloned());
-        self
-    }
 }
 
 impl Ground {
@@ -360,58 +341,6 @@ impl Ground {
             }
         }
     }
-}
-
-/// Whether nothing is there, rather than something that cannot be looked at.
-fn is_absence(error: &io::Error) -> bool {
-    use io::ErrorKind::{NotADirectory, NotFound};
-    matches!(error.kind(), NotFound | NotADirectory)
-}
-
-/// A protected name as it was met.
-#[derive(Debug)]
-struct Hit {
-    path: PathBuf,
-    kind: std::fs::FileType,
-    against: Against,
-}
-
-/// What a search has met.
-#[derive(Debug, Default)]
-struct Hits {
-    names: Vec<Hit>,
-    unsearched: Vec<Unsearched>,
-}
-
-impl Hits {
-    /// Notes a folder that cannot be listed, unless it is gone or is none.
-    fn miss(&mut self, folder: &Path, error: &io::Error) {
-        if !is_absence(error) {
-            let place = reachable(folder).unwrap_or(folder);
-            self.unsearched.push(Unsearched::unreadable(place));
-        }
-    }
-
-    fn leave(&mut self, folders: Vec<PathBuf>) {
-        let left = folders.into_iter().map(|path| Unsearched {
-            path: path.into(),
-            reason: UnsearchedReason::TooMany,
-        });
-        self.unsearched.extend(left);
-    }
-}
-
-/// The last part of a way that can be looked at: what is behind it cannot be.
-fn reachable(path: &Path) -> Option<&Path> {
-    let mut above = path.ancestors();
-    above.find(|part| part.symlink_metadata().is_ok())
-}
-
-/// Whom a name is protected against.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Against {
-    All,
-    AllButGit,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

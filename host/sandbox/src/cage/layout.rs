@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::Profile;
-use super::ground::{Found, Ground};
+use super::found::Found;
+use super::ground::Ground;
 use super::guard::{GitAccess, Guard, Zone, ZoneKind};
 use super::limits::Limits;
 use super::plan::{Step, Text, Walls};

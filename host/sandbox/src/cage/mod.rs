@@ -9,6 +9,7 @@ mod bubblewrap;
 mod choose;
 mod conversation;
 mod environment;
+pub(crate) mod found;
 pub(crate) mod ground;
 pub(crate) mod guard;
 mod keeper;
@@ -43,7 +44,8 @@ pub use pattern::{ClosedPattern, ClosedTo};
 pub use programs::Programs;
 pub use proxy::hosts::{Hosts, NoHost};
 
-use ground::{Found, Ground};
+use found::Found;
+use ground::Ground;
 use keeper::Keeper;
 use narrow::Narrow;
 use plan::Walls;
