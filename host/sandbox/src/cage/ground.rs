@@ -142,7 +142,11 @@ impl Ground {
             path.symlink_metadata()
                 .is_ok_and(|found| !found.is_symlink())
         });
-        there.cloned().collect()
+        let mut there: Vec<PathBuf> = there.cloned().collect();
+        there.sort();
+        // Nothing can be put below a cover, and nothing has to be.
+        there.dedup_by(|inner, outer| inner.starts_with(outer));
+        there
     }
 
     /// Folders and files that commands of the session may write to, outer ones first.

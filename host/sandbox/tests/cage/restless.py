@@ -7,6 +7,7 @@ import os
 import random
 import shutil
 import sys
+import time
 
 PROJECT, STAGE, SEED = os.environ["PROJECT"], os.environ["STAGE"], int(sys.argv[1])
 CLOSED = sys.argv[2].split(",")
@@ -75,6 +76,7 @@ def new_repository():
 
 
 while not os.path.exists(os.path.join(STAGE, "stop")):
+    time.sleep(0.003)
     chance.choice([replace, replace, replace, remove, away_and_back, change_mode, new_repository])()
 for path in [PROJECT] + [os.path.join(*parts) for parts in (("keys",), ("nested",), ("nested", ".git"), ("libs",))]:
     attempt(os.chmod, path, 0o755)

@@ -157,18 +157,22 @@ fn a_folder_that_can_be_listed_again_is_looked_through_again() {
 #[test]
 fn paths_are_real_before_they_are_used() {
     let (_folder, root) = tree();
+    fs::write(root.join("src/below"), "").unwrap();
     let link = root.with_file_name("link");
     symlink(&root, &link).unwrap();
     let ground = Ground::new(&Paths {
         roots: vec![link.clone(), root.clone()],
         protect: vec![link.join("not/yet/there")],
-        deny_read: vec![link.join("src"), link.join("missing")],
+        deny_read: ["src", "src/below", "missing"]
+            .map(|part| link.join(part))
+            .to_vec(),
         ..Paths::default()
     })
     .unwrap();
     assert_eq!(ground.roots, std::slice::from_ref(&root));
     assert_eq!(ground.protect, [root.join("not/yet/there")]);
-    assert_eq!(ground.hidden, [root.join("missing"), root.join("src")]);
+    let hidden = ["missing", "src", "src/below"].map(|part| root.join(part));
+    assert_eq!(ground.hidden, hidden);
     assert_eq!(ground.covered(), [root.join("src")]);
     for path in ["/", "/etc", "/proc/self", "relative", "/nowhere/at/all"] {
         let wide = Paths {
