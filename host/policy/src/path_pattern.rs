@@ -171,23 +171,33 @@ impl PathPattern {
         }
     }
 
+    /// The folder that it counts from, and the pattern below, unless it names one path or all in it.
+    pub(crate) fn below(&self) -> Option<(PathBuf, String)> {
+        let glob = match &self.shape {
+            Shape::Literal(_) => return None,
+            Shape::Glob(glob, _) => glob.glob(),
+        };
+        if self.whole_folder().is_some() {
+            return None;
+        }
+        let (base, parts) = apart(glob);
+        Some((base, parts.join("/")))
+    }
+
     /// What must hold of each path that it covers; at least one.
     pub(crate) fn keys(&self) -> Vec<Key> {
         let glob = match &self.shape {
             Shape::Literal(path) => return vec![Key::Base(path.clone())],
             Shape::Glob(glob, _) => glob.glob(),
         };
-        let parts: Vec<&str> = glob.split('/').skip(1).collect();
-        let plain = parts.iter().take_while(|part| !has_wildcard(part)).count();
-        let mut base = PathBuf::from("/");
-        base.extend(&parts[..plain]);
+        let (base, parts) = apart(glob);
         let mut keys = vec![Key::Base(base)];
         // Alternatives and sets may hold a `/` or stand for several names.
         if glob.contains(['{', '[', '\\']) {
             return keys;
         }
         keys.extend(
-            parts[plain..]
+            parts
                 .iter()
                 .filter(|part| !has_wildcard(part))
                 .map(|part| Key::Name((*part).to_owned())),
@@ -200,6 +210,15 @@ impl PathPattern {
         }
         keys
     }
+}
+
+/// The folder that a glob counts from, and its parts from the first wildcard on.
+fn apart(glob: &str) -> (PathBuf, Vec<&str>) {
+    let parts: Vec<&str> = glob.split('/').skip(1).collect();
+    let plain = parts.iter().take_while(|part| !has_wildcard(part)).count();
+    let mut base = PathBuf::from("/");
+    base.extend(&parts[..plain]);
+    (base, parts[plain..].to_vec())
 }
 
 fn shape(base: Option<PathBuf>, parts: &[&str]) -> Result<Shape, String> {

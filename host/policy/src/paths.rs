@@ -135,6 +135,14 @@ impl PathRules {
         &self.closed.unwritable
     }
 
+    /// All other deny rules: the folder that each counts from, and what is a pattern below it.
+    pub fn patterns(&self) -> impl Iterator<Item = (PathBuf, String, PathAccess)> {
+        self.shut().filter_map(|(pattern, access)| {
+            let (folder, glob) = pattern.below()?;
+            Some((folder, glob, access))
+        })
+    }
+
     /// Folders in which all other deny rules may match something.
     pub fn searched(&self) -> impl Iterator<Item = PathBuf> {
         let others = self

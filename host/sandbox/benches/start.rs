@@ -1,4 +1,6 @@
-//! How long a caged `true` takes beside a bare `bash -c true`, measured in turns in one run.
+//! How long a caged `true` takes beside a bare `bash -c true`, and a caged script that makes or
+//! reads 1,000 files beside a bare one; where something is closed to reading, each open is decided.
+//! All are measured in turns in one run.
 //!
 //! `TOOLBAY_CAGE_HELPER=PATH` has another program build the walls, such as the whole `toolbay`.
 #![allow(
@@ -17,10 +19,16 @@ fn main() {
 
     use toolbay_sandbox::cage::{
         Command, Demands, GitAccess, Helper, Hosts, Kind, Limits, Paths, Profile, Programs,
-        Streams, Strength, choose,
+        Streams, Strength, choose, secrets,
     };
 
     const ROUNDS: usize = 300;
+    const FILE_ROUNDS: usize = 15;
+    const SCRIPTS: [(&str, &str); 3] = [
+        ("true", "true"),
+        ("1,000 new files", "for i in {1..1000}; do : > f$i; done"),
+        ("1,000 reads", "for i in {1..1000}; do : < f$i; done"),
+    ];
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -29,6 +37,10 @@ fn main() {
     let paths = Paths {
         roots: vec![project.path().to_owned()],
         ..Paths::default()
+    };
+    let closing = Paths {
+        deny_read: secrets(Some(project.path())),
+        ..paths.clone()
     };
     let helper = std::env::var_os("TOOLBAY_CAGE_HELPER")
         .unwrap_or_else(|| env!("CARGO_BIN_EXE_toolbay-cage-helper").into());
@@ -43,15 +55,19 @@ fn main() {
             helper: Helper::At(helper.clone().into()),
             ..Demands::default()
         });
-        let enclosure = match cage {
-            Ok(cage) => cage.around(&paths).unwrap(),
+        let enclosures = match cage {
+            Ok(cage) => [("", &paths), (", secrets closed", &closing)]
+                .map(|(name, paths)| (name, cage.around(paths).unwrap())),
             Err(why) => {
                 println!("{:<12} left out: {why}", kind.name());
                 continue;
             }
         };
-        let command = Command {
-            arguments: vec!["/bin/true".into()],
+        let command = |script: &str| Command {
+            arguments: match script {
+                "true" => vec!["/bin/true".into()],
+                script => ["/bin/bash", "-c", script].map(Into::into).to_vec(),
+            },
             folder: project.path().to_owned(),
             environment: vec![],
             profile: Profile::Workspace {
@@ -62,29 +78,40 @@ fn main() {
             programs: Programs::Any,
             streams: Streams::Apart,
         };
-        let (mut bare, mut caged) = (Vec::new(), Vec::new());
-        for _ in 0..ROUNDS {
-            let start = Instant::now();
-            let status = runtime.block_on(async {
-                tokio::process::Command::new("/bin/bash")
-                    .args(["-c", "true"])
-                    .output()
-                    .await
-            });
-            bare.push(start.elapsed());
-            assert!(status.unwrap().status.success());
-            let start = Instant::now();
-            let ended = runtime.block_on(enclosure.run(&command, &mut |_, _| {}));
-            caged.push(start.elapsed());
-            ended.unwrap();
+        for (what, script) in SCRIPTS {
+            let rounds = if script == "true" {
+                ROUNDS
+            } else {
+                FILE_ROUNDS
+            };
+            let (mut bare, mut caged) = (Vec::new(), [Vec::new(), Vec::new()]);
+            for _ in 0..rounds {
+                let start = Instant::now();
+                let status = runtime.block_on(async {
+                    let mut bash = tokio::process::Command::new("/bin/bash");
+                    bash.args(["-c", script]).current_dir(&project);
+                    bash.output().await
+                });
+                bare.push(start.elapsed());
+                assert!(status.unwrap().status.success());
+                for ((_, enclosure), times) in enclosures.iter().zip(&mut caged) {
+                    let start = Instant::now();
+                    let ended = runtime.block_on(enclosure.run(&command(script), &mut |_, _| {}));
+                    times.push(start.elapsed());
+                    ended.unwrap();
+                }
+            }
+            let bare = median(&mut bare);
+            for ((name, _), times) in enclosures.iter().zip(&mut caged) {
+                let caged = median(times);
+                println!(
+                    "{:<12} {what}{name}: bare {:.2} ms, caged {:.2} ms, ratio {:.2}",
+                    kind.name(),
+                    bare.as_secs_f64() * 1e3,
+                    caged.as_secs_f64() * 1e3,
+                    caged.as_secs_f64() / bare.as_secs_f64()
+                );
+            }
         }
-        let (bare, caged) = (median(&mut bare), median(&mut caged));
-        println!(
-            "{:<12} bare {:.2} ms, caged {:.2} ms, ratio {:.2}",
-            kind.name(),
-            bare.as_secs_f64() * 1e3,
-            caged.as_secs_f64() * 1e3,
-            caged.as_secs_f64() / bare.as_secs_f64()
-        );
     }
 }

@@ -4,10 +4,11 @@
 //! in the folders that they speak of. Patterns without a folder of their own (`*.pem`) are
 //! looked for in the roots alone: a command can read what everybody can read elsewhere.
 
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use toolbay_policy::{PathAccess, PathRules};
-use toolbay_sandbox::cage::Closed;
+use toolbay_sandbox::cage::{Closed, ClosedPattern, ClosedTo};
 
 /// More is not looked through, and then no command runs: a rule that is not held is worse.
 const MOST_ENTRIES: usize = 500_000;
@@ -28,8 +29,9 @@ pub(super) fn by(rules: &PathRules, roots: &[PathBuf]) -> Result<Closed, String>
     closed.unwritable.extend(inside.cloned());
     let mut entries = 0;
     for folder in to_search(rules, roots) {
-        search(&folder, rules, &mut closed, &mut entries)?;
+        search(&folder, rules, roots, &mut closed, &mut entries)?;
     }
+    closed.patterns = patterns(rules, roots);
     let count = closed.unreadable.len() + closed.unwritable.len();
     if count > MOST_CLOSED {
         return Err(format!(
@@ -38,6 +40,28 @@ pub(super) fn by(rules: &PathRules, roots: &[PathBuf]) -> Result<Closed, String>
         ));
     }
     Ok(closed)
+}
+
+/// What the doorman holds by itself, for what is made while a command runs. Richer patterns than it
+/// understands close what they match when the command starts.
+fn patterns(rules: &PathRules, roots: &[PathBuf]) -> Vec<ClosedPattern> {
+    let mut found = Vec::new();
+    for (folder, glob, access) in rules.patterns() {
+        let closes = match access {
+            PathAccess::Read => ClosedTo::Reading,
+            PathAccess::Write => ClosedTo::Writing,
+        };
+        // A pattern for everything is one for the roots, of which it counts the same if it is about
+        // any folder.
+        let below = match folder.parent() {
+            Some(_) => std::slice::from_ref(&folder),
+            None if glob.starts_with("**/") => roots,
+            None => continue,
+        };
+        let below = below.iter();
+        found.extend(below.filter_map(|below| ClosedPattern::new(below, &glob, closes)));
+    }
+    found
 }
 
 /// Without those that lie in others.
@@ -64,14 +88,20 @@ fn to_search(rules: &PathRules, roots: &[PathBuf]) -> Vec<PathBuf> {
 fn search(
     folder: &Path,
     rules: &PathRules,
+    roots: &[PathBuf],
     closed: &mut Closed,
     entries: &mut usize,
 ) -> Result<(), String> {
     let mut open = vec![folder.to_owned()];
     while let Some(folder) = open.pop() {
-        // What we cannot list, a command with the same rights cannot list either.
-        let found = std::fs::read_dir(&folder).into_iter().flatten();
-        for entry in found.filter_map(Result::ok) {
+        let found = match std::fs::read_dir(&folder) {
+            Ok(found) => found,
+            Err(error) => {
+                miss(folder, roots, closed, &error)?;
+                continue;
+            }
+        };
+        for entry in found {
             *entries += 1;
             if *entries > MOST_ENTRIES {
                 return Err(format!(
@@ -80,14 +110,18 @@ fn search(
                     folder.display()
                 ));
             }
-            let Ok(kind) = entry.file_type() else {
-                continue;
+            let known = entry.and_then(|entry| Ok((entry.file_type()?, entry.path())));
+            let (kind, path) = match known {
+                Ok(known) => known,
+                Err(error) => {
+                    miss(folder.clone(), roots, closed, &error)?;
+                    continue;
+                }
             };
             // Rules are about what lies somewhere; a link only leads there.
             if kind.is_symlink() {
                 continue;
             }
-            let path = entry.path();
             if rules.is_shut(&path, PathAccess::Read) {
                 closed.unreadable.push(path);
                 continue;
@@ -105,6 +139,28 @@ fn search(
         }
     }
     Ok(())
+}
+
+/// What cannot be listed now can be by the time that the command looks: who owns a folder can give
+/// and take its mode. So all of it is closed; where that would be the project, no command runs.
+fn miss(
+    folder: PathBuf,
+    roots: &[PathBuf],
+    closed: &mut Closed,
+    error: &io::Error,
+) -> Result<(), String> {
+    match error.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => Ok(()),
+        _ if roots.iter().any(|root| root.starts_with(&folder)) => Err(format!(
+            "{} cannot be listed ({error}), so what deny rules close in it is not known: make it \
+             readable (`chmod u+rx`)",
+            folder.display()
+        )),
+        _ => {
+            closed.unreadable.push(folder);
+            Ok(())
+        }
+    }
 }
 
 #[cfg(test)]
@@ -157,6 +213,33 @@ mod tests {
         let wanted = wanted.map(|path| root.join(path));
         assert_eq!(closed.unreadable, wanted);
         assert_eq!(closed.unwritable, [project.join("a/gen")]);
+        let like = |below: &Path, glob, closes| ClosedPattern::new(below, glob, closes).unwrap();
+        let wanted = [
+            like(&project, "**/.env*", ClosedTo::Reading),
+            like(&root.join("out"), "*.pem", ClosedTo::Reading),
+            like(&project, "**/gen", ClosedTo::Writing),
+        ];
+        assert_eq!(closed.patterns, wanted);
+    }
+
+    #[test]
+    fn what_cannot_be_listed_is_closed_or_no_command_runs() {
+        use ErrorKind::{Interrupted, NotADirectory, NotFound, PermissionDenied};
+        let roots = [PathBuf::from("/p/q")];
+        for (folder, error, wanted) in [
+            ("/p/q/r", PermissionDenied, Ok(1)),
+            ("/p/q/r", Interrupted, Ok(1)),
+            ("/p/q/r", NotFound, Ok(0)),
+            ("/p/q/r", NotADirectory, Ok(0)),
+            ("/root", PermissionDenied, Ok(1)),
+            ("/p/q", PermissionDenied, Err(())),
+            ("/p", PermissionDenied, Err(())),
+        ] {
+            let mut closed = Closed::default();
+            let missed = miss(folder.into(), &roots, &mut closed, &error.into());
+            let found = missed.map(|()| closed.unreadable.len()).map_err(|_| ());
+            assert_eq!(found, wanted, "{folder} {error}");
+        }
     }
 
     #[test]

@@ -140,6 +140,22 @@ fn folders_with_wildcards_in_their_names_are_taken_as_they_are() {
 }
 
 #[test]
+fn a_pattern_counts_from_a_folder() {
+    for (pattern, wanted) in [
+        (".env*", Some(("/", "**/.env*"))),
+        ("**/a/*.pem", Some(("/", "**/a/*.pem"))),
+        ("./conf/*.key", Some(("/srv/app/conf", "*.key"))),
+        ("//etc/*/x", Some(("/etc", "*/x"))),
+        ("./a/b", None),
+        ("./a/**", None),
+    ] {
+        let below = parse(pattern).below();
+        let wanted = wanted.map(|(base, glob)| (PathBuf::from(base), glob.to_owned()));
+        assert_eq!(below, wanted, "{pattern}");
+    }
+}
+
+#[test]
 fn whole_folders_are_known() {
     for (pattern, wanted) in [
         ("./x/**", Some("/srv/app/x")),

@@ -45,7 +45,8 @@ pub(super) fn command(program: &Path, helper: &Path, steps: &[Step], temporary: 
             Step::Writable(path) => all.extend(["--bind".into(), path.clone(), path.clone()]),
             // It cannot forbid programs in a mount; the doorman does.
             Step::ReadOnly(path) | Step::Data(path) => {
-                all.extend(["--ro-bind".into(), path.clone(), path.clone()])
+                // What went away since it was found needs no cover.
+                all.extend(["--ro-bind-try".into(), path.clone(), path.clone()])
             }
             Step::Hidden(path) if path.path().is_dir() => {
                 all.extend([

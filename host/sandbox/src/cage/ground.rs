@@ -8,8 +8,10 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::Closed;
-use super::guard::{GitAccess, is_git_control};
+use super::found::{Against, Found, Hit, Hits, is_absence, reachable};
+use super::guard::{GitAccess, Unsearched, UnsearchedReason, is_git_control};
 use super::narrow::Narrow;
+use super::pattern::ClosedPattern;
 use crate::kernel::process;
 use crate::names::{ProtectedNames, folded};
 
@@ -48,8 +50,7 @@ pub enum PathError {
     Relative(PathBuf),
 }
 
-/// More entries than this are not looked through: names behind them are not covered, and the
-/// doorman alone refuses changes to them.
+/// More entries than this are not looked through: the folders that are left stay closed.
 const MOST_ENTRIES: usize = 500_000;
 
 /// Never roots: all of the system, or what the kernel shows as files.
@@ -66,29 +67,15 @@ pub(crate) struct Ground {
     pub(crate) own: Vec<PathBuf>,
     pub(crate) read: Vec<PathBuf>,
     pub(crate) protect: Vec<PathBuf>,
+    /// Neither to be read nor changed, whether they exist or not.
     pub(crate) hidden: Vec<PathBuf>,
+    /// What else is closed to one command.
+    pub(crate) patterns: Vec<ClosedPattern>,
     pub(crate) names: ProtectedNames,
     /// What one command may change, where that is not all.
     pub(crate) narrow: Option<Narrow>,
     /// Whose the first root is, where that is not user 0 and this is.
     pub(crate) owner: Option<(u32, u32)>,
-}
-
-/// What of the protected names exists.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Found {
-    /// To be covered by read-only mounts.
-    pub(crate) places: Vec<PathBuf>,
-    /// Where those lead that are links, which cannot be covered.
-    pub(crate) targets: Vec<PathBuf>,
-}
-
-impl Found {
-    pub(crate) fn with(mut self, more: &Self) -> Self {
-        self.places.extend(more.places.iter().cloned());
-        self.targets.extend(more.targets.iter().cloned());
-        self
-    }
 }
 
 impl Ground {
@@ -107,19 +94,19 @@ impl Ground {
             return Err(PathError::NoFolder(file.clone()));
         }
         let write = writable(&paths.write)?;
-        let there = |mut list: Vec<PathBuf>| {
-            list.retain(|path| path.symlink_metadata().is_ok());
-            list
-        };
         Ok(Self {
             owner: roots.first().and_then(|root| other_owner(root)),
             roots,
             write,
             own,
-            read: there(all_real(&paths.read)?),
+            read: all_real(&paths.read)?
+                .into_iter()
+                .filter(|path| path.exists())
+                .collect(),
             protect: all_real(&paths.protect)?,
-            hidden: there(all_real(&paths.deny_read)?),
+            hidden: all_real_with_links(&paths.deny_read)?,
             names: paths.names.folded(),
+            patterns: Vec::new(),
             narrow: None,
         })
     }
@@ -130,9 +117,8 @@ impl Ground {
         // What may not be read may not be made either, and must stay where it is.
         ground.protect.extend(closed.unwritable.iter().cloned());
         ground.protect.extend(closed.unreadable.iter().cloned());
-        let unreadable = closed.unreadable.iter();
-        let there = unreadable.filter(|path| path.symlink_metadata().is_ok());
-        ground.hidden.extend(there.cloned());
+        ground.hidden.extend(closed.unreadable.iter().cloned());
+        ground.patterns.extend(closed.patterns.iter().cloned());
         for list in [&mut ground.protect, &mut ground.hidden] {
             list.sort();
             list.dedup();
@@ -146,6 +132,21 @@ impl Ground {
             narrow: Some(narrow.clone()),
             ..self.clone()
         }
+    }
+
+    /// What of the closed paths can be covered: a link cannot, and where it leads is closed too. The
+    /// doorman refuses the others.
+    pub(crate) fn covered(&self) -> Vec<PathBuf> {
+        let hidden = self.hidden.iter();
+        let there = hidden.filter(|path| {
+            path.symlink_metadata()
+                .is_ok_and(|found| !found.is_symlink())
+        });
+        let mut there: Vec<PathBuf> = there.cloned().collect();
+        there.sort();
+        // Nothing can be put below a cover, and nothing has to be.
+        there.dedup_by(|inner, outer| inner.starts_with(outer));
+        there
     }
 
     /// Folders and files that commands of the session may write to, outer ones first.
@@ -164,22 +165,39 @@ impl Ground {
 
     /// The same in some folders alone.
     pub(crate) fn search_in(&self, folders: Vec<PathBuf>) -> [Found; 2] {
-        let hits = self.hits(Depth::Whole, folders);
+        let hits = self.hits(Depth::Whole, folders, MOST_ENTRIES);
         [GitAccess::ReadOnly, GitAccess::Writes].map(|git| self.found(&hits, git, Found::default()))
     }
 
     /// The same at the top alone: fast enough to be done before each command.
     pub(crate) fn search_top(&self, git: GitAccess, mut known: Found) -> Found {
-        known
-            .places
-            .retain(|place| place.symlink_metadata().is_ok());
+        // Whoever owns a folder can open it again: it may be another one by then.
+        let mut closed = Vec::new();
+        known.places.retain(|place| match place.symlink_metadata() {
+            Ok(_) => true,
+            Err(error) if is_absence(&error) => false,
+            Err(_) => {
+                closed.extend(reachable(place).map(Unsearched::unreadable));
+                false
+            }
+        });
+        let (again, left) = std::mem::take(&mut known.unsearched)
+            .into_iter()
+            .partition::<Vec<_>, _>(|one| one.reason == UnsearchedReason::Unreadable);
+        known.unsearched = left;
+        known.unsearched.extend(closed);
+        let again = again.iter().map(|one| one.path.path().to_owned());
+        let again = self.hits(Depth::Whole, again.collect(), MOST_ENTRIES);
+        let known = self.found(&again, git, known);
         let mut folders = self.writable();
         folders.extend(self.narrow.iter().flat_map(Narrow::folders));
-        self.found(&self.hits(Depth::Top, folders), git, known)
+        let hits = self.hits(Depth::Top, folders, MOST_ENTRIES);
+        self.found(&hits, git, known)
     }
 
-    fn found(&self, hits: &[Hit], git: GitAccess, mut found: Found) -> Found {
-        for hit in hits {
+    fn found(&self, hits: &Hits, git: GitAccess, mut found: Found) -> Found {
+        found.unsearched.extend(hits.unsearched.iter().cloned());
+        for hit in &hits.names {
             let is_held = match hit.against {
                 Against::All => true,
                 Against::AllButGit => git == GitAccess::ReadOnly,
@@ -193,6 +211,8 @@ impl Ground {
             list.sort();
             list.dedup();
         }
+        found.unsearched.sort();
+        found.unsearched.dedup();
         found
     }
 
@@ -213,30 +233,43 @@ impl Ground {
         all.any(|place| path.starts_with(place))
     }
 
-    fn hits(&self, depth: Depth, folders: Vec<PathBuf>) -> Vec<Hit> {
-        let mut hits = Vec::new();
+    /// What cannot be listed or known is told, never left out.
+    fn hits(&self, depth: Depth, folders: Vec<PathBuf>, most: usize) -> Hits {
+        let mut hits = Hits::default();
         let mut seen = 0;
         let mut open = folders;
         while let Some(folder) = open.pop() {
             if self.own.contains(&folder) {
                 continue;
             }
-            // What we cannot list, a command with the same rights cannot list either.
-            let entries = std::fs::read_dir(&folder).into_iter().flatten();
-            for entry in entries.filter_map(Result::ok) {
+            let entries = match std::fs::read_dir(&folder) {
+                Ok(entries) => entries,
+                Err(error) => {
+                    hits.miss(&folder, &error);
+                    continue;
+                }
+            };
+            for entry in entries {
                 seen += 1;
-                if seen > MOST_ENTRIES {
+                if seen > most {
+                    open.push(folder);
+                    hits.leave(open);
                     return hits;
                 }
-                let Ok(kind) = entry.file_type() else {
-                    continue;
+                let known = entry.and_then(|entry| Ok((entry.file_type()?, entry)));
+                let (kind, entry) = match known {
+                    Ok(known) => known,
+                    Err(error) => {
+                        hits.miss(&folder, &error);
+                        continue;
+                    }
                 };
                 let against = self.protected_against(entry.file_name().as_bytes());
                 // What is open to git may hold names that are not.
                 if against != Some(Against::All) && kind.is_dir() && depth == Depth::Whole {
                     open.push(entry.path());
                 }
-                hits.extend(against.map(|against| Hit {
+                hits.names.extend(against.map(|against| Hit {
                     path: entry.path(),
                     kind,
                     against,
@@ -314,21 +347,6 @@ impl Ground {
     }
 }
 
-/// A protected name as it was met.
-#[derive(Debug)]
-struct Hit {
-    path: PathBuf,
-    kind: std::fs::FileType,
-    against: Against,
-}
-
-/// Whom a name is protected against.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Against {
-    All,
-    AllButGit,
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Depth {
     Top,
@@ -389,6 +407,17 @@ pub(super) fn all_real_with_links(list: &[PathBuf]) -> Result<Vec<PathBuf>, Path
     all.sort();
     all.dedup();
     Ok(all)
+}
+
+/// Patterns that count from real folders.
+pub(super) fn real_patterns(list: &[ClosedPattern]) -> Result<Vec<ClosedPattern>, PathError> {
+    let real = list.iter().map(|pattern| {
+        Ok(ClosedPattern {
+            below: real(&pattern.below)?,
+            ..pattern.clone()
+        })
+    });
+    real.collect()
 }
 
 /// The real path of something that may not exist: of as much as does, then the rest.

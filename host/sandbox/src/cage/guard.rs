@@ -11,6 +11,7 @@ use std::path::{Component, Path};
 
 use serde::{Deserialize, Serialize};
 
+use super::pattern::PathGlob;
 use super::plan::Text;
 use crate::names::folded;
 
@@ -63,7 +64,53 @@ pub(crate) struct Guard {
     /// Protected names that exist: what lies above them must stay where it is, or the next
     /// command would find them elsewhere and uncovered.
     pub(crate) pins: Vec<Text>,
+    /// What nobody could look through for protected names.
+    pub(crate) unsearched: Vec<Unsearched>,
+    /// Not to be read, whether they exist or not.
+    pub(crate) unreadable: Vec<Text>,
+    /// Closed like what is named, as soon as something matches.
+    pub(crate) patterns: Vec<PathGlob>,
     pub(crate) git: GitAccess,
+}
+
+/// A folder that was not looked through. What protected names in it lead to is not known, so
+/// nothing in it is open.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct Unsearched {
+    pub(crate) path: Text,
+    pub(crate) reason: UnsearchedReason,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum UnsearchedReason {
+    /// Its mode does not let us; that can change at any time.
+    Unreadable,
+    /// There are too many files.
+    TooMany,
+}
+
+impl Unsearched {
+    pub(crate) fn unreadable(path: &Path) -> Self {
+        Self {
+            path: path.into(),
+            reason: UnsearchedReason::Unreadable,
+        }
+    }
+
+    fn sentence(&self) -> String {
+        let path = self.path.path().display();
+        match self.reason {
+            UnsearchedReason::Unreadable => format!(
+                "{path} cannot be looked through for protected names, so nothing in it may be \
+                 changed: make it readable (`chmod u+rx`) before the command starts"
+            ),
+            UnsearchedReason::TooMany => format!(
+                "{path} was not looked through for protected names, so nothing in it may be \
+                 changed: the folders of this session hold too many files; name smaller ones"
+            ),
+        }
+    }
 }
 
 /// What somebody wants to do with a path.
@@ -88,6 +135,9 @@ impl Act {
         }
     }
 }
+
+/// How the kernel marks the path of what has been removed.
+const REMOVED: &[u8] = b" (deleted)";
 
 const GIT: &[u8] = b".git";
 
@@ -150,6 +200,19 @@ impl Guard {
         if let Some(name) = by_name {
             return Some(format!("{}: `{name}` is protected", path.display()));
         }
+        let is_unsearched = |one: &&Unsearched| match zone.kind {
+            ZoneKind::Shared | ZoneKind::Private | ZoneKind::Named => {
+                path.starts_with(one.path.path())
+            }
+            // It was named itself.
+            ZoneKind::File | ZoneKind::NewFile => false,
+        };
+        if let Some(unsearched) = self.unsearched.iter().find(is_unsearched) {
+            return Some(unsearched.sentence());
+        }
+        if self.patterns.iter().any(|pattern| pattern.covers(path)) {
+            return Some(format!("{} is closed by a deny rule", path.display()));
+        }
         let covers = |protected: &&Text| {
             let protected = protected.path();
             path.starts_with(protected) || act.moves() && protected.starts_with(path)
@@ -172,6 +235,24 @@ impl Guard {
             path.display(),
             pin.path().display()
         ))
+    }
+
+    /// Whether something must not be read. What was removed meanwhile counts as what it was.
+    pub(crate) fn closes_reading(&self, path: &Path) -> bool {
+        let bytes = path.as_os_str().as_bytes();
+        let bytes = bytes.strip_suffix(REMOVED).unwrap_or(bytes);
+        let path = Path::new(OsStr::from_bytes(bytes));
+        let mut patterns = self.patterns.iter().filter(|one| one.closes_reading());
+        let is_in = |closed: &Text| {
+            let rest = bytes.strip_prefix(closed.0.as_bytes());
+            rest.is_some_and(|rest| matches!(rest.first(), None | Some(b'/')))
+        };
+        self.unreadable.iter().any(is_in) || patterns.any(|pattern| pattern.covers(path))
+    }
+
+    /// Whether anything is closed to reading, so that each open has to be judged.
+    pub(crate) fn judges_reading(&self) -> bool {
+        !self.unreadable.is_empty() || self.patterns.iter().any(PathGlob::closes_reading)
     }
 
     fn protected_part(&self, inside: &Path) -> Option<String> {
@@ -211,7 +292,13 @@ pub(crate) fn is_git_control(name: &OsStr) -> bool {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use super::super::pattern::{ClosedPattern, ClosedTo};
     use super::*;
+
+    fn pattern(glob: &str, closes: ClosedTo) -> PathGlob {
+        let pattern = ClosedPattern::new(Path::new("/tmp/p"), glob, closes);
+        PathGlob::from(&pattern.unwrap())
+    }
 
     fn guard(git: GitAccess) -> Guard {
         Guard {
@@ -232,6 +319,12 @@ mod tests {
             paths: vec!["/tmp/p/a/b/c".into()],
             targets: Vec::new(),
             pins: vec!["/tmp/p/nested/.git".into()],
+            unsearched: vec![Unsearched::unreadable(Path::new("/tmp/p/dark"))],
+            unreadable: vec!["/tmp/p/keys".into(), "/home/u/.netrc".into()],
+            patterns: vec![
+                pattern("**/*.pem", ClosedTo::Reading),
+                pattern("gen", ClosedTo::Writing),
+            ],
             git,
         }
     }
@@ -246,6 +339,12 @@ mod tests {
             ("/tmp/p/.git/config", true),
             ("/tmp/p/.gitignore", false),
             ("/tmp/p/sub/.git", true),
+            ("/tmp/p/dark", true),
+            ("/tmp/p/dark/new", true),
+            ("/tmp/p/darker", false),
+            ("/tmp/p/new.pem", true),
+            ("/tmp/p/gen/new", true),
+            ("/tmp/new.pem", false),
             // A private folder is nobody's project.
             ("/tmp/.git/config", false),
             ("/elsewhere/.git", false),
@@ -285,6 +384,28 @@ mod tests {
         ] {
             let refused = guard.refuses(act, Path::new(path)).is_some();
             assert_eq!(refused, is_refused, "{act:?} {path}");
+        }
+    }
+
+    #[test]
+    fn what_is_closed_to_reading_is_so_with_all_below_and_after_its_removal() {
+        let guard = guard(GitAccess::ReadOnly);
+        for (path, is_refused) in [
+            ("/tmp/p/keys", true),
+            ("/tmp/p/keys/a", true),
+            ("/tmp/p/keys/a (deleted)", true),
+            ("/home/u/.netrc (deleted)", true),
+            ("/tmp/p/keys2", false),
+            ("/tmp/p/a/k.pem", true),
+            ("/tmp/p/a/k.pem (deleted)", true),
+            ("/tmp/q/k.pem", false),
+            ("/tmp/p/gen", false),
+            ("/home/u/.netrc2", false),
+            ("/tmp/p", false),
+            ("pipe:[7]", false),
+        ] {
+            let refused = guard.closes_reading(Path::new(path));
+            assert_eq!(refused, is_refused, "{path}");
         }
     }
 

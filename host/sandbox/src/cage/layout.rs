@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::Profile;
-use super::ground::{Found, Ground};
+use super::found::Found;
+use super::ground::Ground;
 use super::guard::{GitAccess, Guard, Zone, ZoneKind};
 use super::limits::Limits;
 use super::plan::{Step, Text, Walls};
@@ -89,8 +90,8 @@ pub(crate) fn layout(
     // On top of what is protected around them.
     let own = ground.own.iter();
     steps.extend(own.map(|path| Step::Writable(path.as_path().into())));
-    let hidden = ground.hidden.iter();
-    steps.extend(hidden.map(|path| Step::Hidden(path.as_path().into())));
+    let hidden = ground.covered().into_iter();
+    steps.extend(hidden.map(|path| Step::Hidden(path.into())));
     Layout {
         steps,
         guard: Guard {
@@ -159,7 +160,14 @@ fn changeable(ground: &Ground, found: &Found, zones: &[Zone]) -> Vec<Step> {
     };
     let writable = |path: &Path| Step::Writable(path.into());
     let closed = |path: &PathBuf| Step::ReadOnly(path.as_path().into());
-    let places = found.places.iter();
+    let unsearched = found.unsearched.iter().map(|one| one.path.path());
+    let places: Vec<PathBuf> = found
+        .places
+        .iter()
+        .cloned()
+        .chain(unsearched.map(Path::to_owned))
+        .collect();
+    let places = places.iter();
     match &ground.narrow {
         None if zones.is_empty() => Vec::new(),
         // What is protected wins over what is writable, wherever both lie.
@@ -186,6 +194,7 @@ fn guard(
 ) -> Guard {
     let texts = |list: &[PathBuf]| list.iter().map(|path| path.as_path().into()).collect();
     let mut pins: Vec<Text> = texts(&found.places);
+    pins.extend(found.unsearched.iter().map(|one| one.path.clone()));
     if ground.narrow.is_some() {
         pins.extend(zones.iter().map(|zone| zone.path.clone()));
     }
@@ -214,6 +223,9 @@ fn guard(
         paths: paths.map(|path| path.as_path().into()).collect(),
         targets: texts(&found.targets),
         pins,
+        unsearched: found.unsearched.clone(),
+        unreadable: texts(&ground.hidden),
+        patterns: ground.patterns.iter().map(Into::into).collect(),
         git,
     }
 }

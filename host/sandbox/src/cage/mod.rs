@@ -9,6 +9,7 @@ mod bubblewrap;
 mod choose;
 mod conversation;
 mod environment;
+pub(crate) mod found;
 pub(crate) mod ground;
 pub(crate) mod guard;
 mod keeper;
@@ -17,6 +18,7 @@ pub(crate) mod leash;
 pub(crate) mod limits;
 mod line;
 pub(crate) mod narrow;
+pub(crate) mod pattern;
 pub(crate) mod plan;
 pub(crate) mod programs;
 pub(crate) mod proxy;
@@ -38,10 +40,12 @@ pub use guard::GitAccess;
 pub use leash::{Bounds, Leash};
 pub use limits::Limits;
 pub use narrow::CageZone;
+pub use pattern::{ClosedPattern, ClosedTo};
 pub use programs::Programs;
 pub use proxy::hosts::{Hosts, NoHost};
 
-use ground::{Found, Ground};
+use found::Found;
+use ground::Ground;
 use keeper::Keeper;
 use narrow::Narrow;
 use plan::Walls;
@@ -204,6 +208,8 @@ struct Narrowed {
 pub struct Closed {
     pub unreadable: Vec<PathBuf>,
     pub unwritable: Vec<PathBuf>,
+    /// Whatever matches one, also if it is made while the command runs.
+    pub patterns: Vec<ClosedPattern>,
 }
 
 /// Protected names that exist, for both kinds of access to repositories.
@@ -252,8 +258,9 @@ impl Enclosure {
     pub fn closing(&self, closed: &Closed) -> Result<Self, PathError> {
         Ok(Self {
             closed: Arc::new(Closed {
-                unreadable: ground::all_real(&closed.unreadable)?,
+                unreadable: ground::all_real_with_links(&closed.unreadable)?,
                 unwritable: ground::all_real_with_links(&closed.unwritable)?,
+                patterns: ground::real_patterns(&closed.patterns)?,
             }),
             ..self.clone()
         })

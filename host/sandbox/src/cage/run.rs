@@ -183,7 +183,7 @@ impl Enclosure {
             guard: layout.guard,
             programs,
             limits: command.limits,
-            unreadable: ground.hidden.iter().map(Into::into).collect(),
+            unreadable: ground.covered().into_iter().map(Into::into).collect(),
             network,
             input,
             landlock_abi: self.cage.landlock_abi,

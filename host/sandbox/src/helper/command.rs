@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
-use super::filter::{self, Starts};
+use super::filter::{self, Reads, Starts};
 use super::{While, fences};
 use crate::cage::limits::Limits;
 use crate::cage::plan::{Input, Plan, Program, Walls};
@@ -78,7 +78,11 @@ fn prepare(plan: &Plan, file_mask: u32, parent: &UnixStream) -> Result<(Texts, T
         Some(_) => Starts::Asked,
         None => Starts::Free,
     };
-    let rules = filter::rules(plan.walls, starts);
+    let reads = match plan.guard.judges_reading() {
+        true => Reads::Asked,
+        false => Reads::Free,
+    };
+    let rules = filter::rules(plan.walls, starts, reads);
     let mut code = bpf::compile(&rules, bpf::Action::Allow)
         .ok_or("this processor has no list of system calls")?;
     let listener = seccomp::install(&mut code).during("installing the filter")?;

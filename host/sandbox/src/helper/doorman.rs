@@ -6,6 +6,7 @@
 
 mod metadata;
 mod opening;
+mod reading;
 mod starting;
 
 use std::collections::BTreeSet;
@@ -13,6 +14,7 @@ use std::ffi::CString;
 use std::io::Error;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::thread::JoinHandle;
 
 use self::starting::Wanted;
 use super::doors::Door;
@@ -41,6 +43,8 @@ pub(crate) struct Doorman<'a> {
     news: Vec<String>,
     /// Calls that cannot be answered yet.
     waiting: Vec<Asked>,
+    /// Each waits for somebody who writes to a pipe.
+    readers: Vec<JoinHandle<()>>,
 }
 
 /// Whether calls wait that could not be answered yet.
@@ -64,6 +68,7 @@ impl<'a> Doorman<'a> {
             told: BTreeSet::new(),
             news: Vec::new(),
             waiting: Vec::new(),
+            readers: Vec::new(),
         }
     }
 

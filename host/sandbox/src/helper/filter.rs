@@ -116,8 +116,15 @@ pub(crate) enum Starts {
     Asked,
 }
 
+/// Whether the doorman is asked before a file is opened to be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reads {
+    Free,
+    Asked,
+}
+
 /// The whole list for a cage.
-pub(crate) fn rules(walls: Walls, starts: Starts) -> Vec<Rule> {
+pub(crate) fn rules(walls: Walls, starts: Starts, reads: Reads) -> Vec<Rule> {
     let mut rules = Vec::with_capacity(128);
     for call in REFUSED.iter().chain(REFUSED_HERE) {
         rules.push(rule(*call, vec![], fail(EPERM)));
@@ -156,6 +163,13 @@ pub(crate) fn rules(walls: Walls, starts: Starts) -> Vec<Rule> {
     }
     rules.extend(socket_rules(walls));
     rules.extend(doorman_rules());
+    if reads == Reads::Asked {
+        rules.extend(opens().into_iter().map(|(call, flags)| {
+            // A handle that can do nothing: what it is used for is judged then.
+            let reads = when(flags, libc::O_PATH as u32, Test::Is(0));
+            rule(call, vec![reads], Action::Ask)
+        }));
+    }
     if starts == Starts::Asked {
         let starts = [libc::SYS_execve, libc::SYS_execveat];
         rules.extend(starts.map(|call| rule(call, vec![], Action::Ask)));

@@ -11,6 +11,7 @@ mod doorman;
 mod doors;
 mod fences;
 mod filter;
+mod follow;
 mod inner;
 mod keeper;
 mod mounts;

@@ -75,10 +75,18 @@ fn copy_for(step: &Step) -> Result<Option<OwnedFd>, String> {
             mount::restrict(copy.as_fd(), Use::Write).during(what())?;
             Ok(Some(copy))
         }
+        // It went away since it was found: there is nothing to cover, and the doorman decides what
+        // takes its place.
+        Step::ReadOnly(path) if is_gone(path.path()) => Ok(None),
         Step::ReadOnly(path) => restricted(path.path(), Use::Read).map(Some),
         Step::Data(path) => restricted(path.path(), Use::Data).map(Some),
         Step::Private { .. } | Step::Hidden(_) => Ok(None),
     }
+}
+
+fn is_gone(path: &Path) -> bool {
+    let found = fs::symlink_metadata(path);
+    found.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
 
 fn restricted(path: &Path, what_for: Use) -> Result<OwnedFd, String> {
@@ -156,9 +164,17 @@ fn apply(step: &Step, copy: Option<OwnedFd>, none: &(OwnedFd, OwnedFd)) -> io::R
             let place = open::fixed(&c_text(path.path())?)?;
             mount::attach_held(copy.as_fd(), place.as_fd())
         }
+        (Step::ReadOnly(_), None) => Ok(()),
         (Step::ReadOnly(path) | Step::Data(path), Some(copy)) => {
-            make_place(path.path(), &copy)?;
-            mount::attach(copy.as_fd(), path.path())
+            // The same between the copy and now, where nothing can be made in its place.
+            match make_place(path.path(), &copy) {
+                Err(_) if is_gone(path.path()) => return Ok(()),
+                made => made?,
+            }
+            match mount::attach(copy.as_fd(), path.path()) {
+                Err(_) if is_gone(path.path()) => Ok(()),
+                attached => attached,
+            }
         }
         (Step::Hidden(path), _) => {
             let found = match fs::symlink_metadata(path.path()) {
@@ -171,7 +187,7 @@ fn apply(step: &Step, copy: Option<OwnedFd>, none: &(OwnedFd, OwnedFd)) -> io::R
             let cover = mount::copy_open(cover.as_fd())?;
             mount::attach(cover.as_fd(), path.path())
         }
-        (Step::Writable(_) | Step::ReadOnly(_) | Step::Data(_), None) => {
+        (Step::Writable(_) | Step::Data(_), None) => {
             Err(io::Error::other("no copy was made of it"))
         }
     }

@@ -88,6 +88,15 @@ pub(crate) fn settle(file: BorrowedFd<'_>, kind: u32, flags: i32) -> Result<()> 
     Ok(())
 }
 
+/// Whether it is one of the files that show processes.
+pub(crate) fn is_of_processes(file: BorrowedFd<'_>) -> Result<bool> {
+    // SAFETY: all zeroes is a valid value of this plain structure.
+    let mut found: libc::statfs = unsafe { std::mem::zeroed() };
+    // SAFETY: the structure lives through the call.
+    checked(unsafe { libc::fstatfs(file.as_raw_fd(), &raw mut found) }.into())?;
+    Ok(found.f_type == libc::PROC_SUPER_MAGIC)
+}
+
 /// What kind of thing is open: the file type bits of its mode.
 pub(crate) fn kind_of(file: BorrowedFd<'_>) -> Result<u32> {
     Ok(status(file)?.st_mode & libc::S_IFMT)

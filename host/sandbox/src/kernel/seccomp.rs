@@ -84,6 +84,8 @@ pub(crate) enum Answer {
     },
     /// None yet: it goes on waiting.
     Later,
+    /// It is given by another thread.
+    Elsewhere,
 }
 
 /// The next call that waits.
@@ -108,22 +110,27 @@ pub(crate) fn still_waits(listener: BorrowedFd<'_>, id: u64) -> bool {
 
 /// Answers. A process that went away meanwhile is no error.
 pub(crate) fn answer(listener: BorrowedFd<'_>, id: u64, answer: Answer) {
+    let mut value = 0;
     let (error, flags) = match answer {
         Answer::GoOn => (0, CONTINUE),
         Answer::Done => (0, 0),
         Answer::Fail(number) => (-number, 0),
-        Answer::Later => return,
+        Answer::Later | Answer::Elsewhere => return,
         Answer::File {
             file,
             close_on_exec,
-        } => match add_file(listener, id, &file, close_on_exec) {
-            Ok(()) => return,
+        } => match give_file(listener, id, file, close_on_exec) {
+            Ok(None) => return,
+            Ok(Some(number)) => {
+                value = number;
+                (0, 0)
+            }
             Err(error) => (-error.raw_os_error().unwrap_or(libc::EMFILE), 0),
         },
     };
     let response = libc::seccomp_notif_resp {
         id,
-        val: 0,
+        val: value,
         error,
         flags,
     };
@@ -131,10 +138,36 @@ pub(crate) fn answer(listener: BorrowedFd<'_>, id: u64, answer: Answer) {
     unsafe { libc::ioctl(listener.as_raw_fd(), SEND, &raw const response) };
 }
 
-fn add_file(listener: BorrowedFd<'_>, id: u64, file: &OwnedFd, close_on_exec: bool) -> Result<()> {
+/// Hands a file over. Its number is left to be answered where ours is to be closed before: what we
+/// still have open for writing could not be started as a program.
+fn give_file(
+    listener: BorrowedFd<'_>,
+    id: u64,
+    file: OwnedFd,
+    close_on_exec: bool,
+) -> Result<Option<i64>> {
+    // SAFETY: takes no pointers.
+    let flags = checked(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFL) }.into())?;
+    if flags as i32 & libc::O_ACCMODE == libc::O_RDONLY {
+        add_file(listener, id, &file, close_on_exec, ADD_FD_AND_ANSWER)?;
+        return Ok(None);
+    }
+    let number = add_file(listener, id, &file, close_on_exec, 0)?;
+    drop(file);
+    Ok(Some(number))
+}
+
+/// Returns the number that the file has there.
+fn add_file(
+    listener: BorrowedFd<'_>,
+    id: u64,
+    file: &OwnedFd,
+    close_on_exec: bool,
+    flags: u32,
+) -> Result<i64> {
     let request = libc::seccomp_notif_addfd {
         id,
-        flags: ADD_FD_AND_ANSWER,
+        flags,
         srcfd: file.as_raw_fd() as u32,
         newfd: 0,
         newfd_flags: if close_on_exec {
@@ -144,6 +177,5 @@ fn add_file(listener: BorrowedFd<'_>, id: u64, file: &OwnedFd, close_on_exec: bo
         },
     };
     // SAFETY: the structure lives through the call and is the one that this request reads.
-    checked(unsafe { libc::ioctl(listener.as_raw_fd(), ADD_FD, &raw const request) }.into())?;
-    Ok(())
+    checked(unsafe { libc::ioctl(listener.as_raw_fd(), ADD_FD, &raw const request) }.into())
 }

@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use toolbay_sandbox::cage::{
-    CageError, Closed, Command, Demands, Enclosure, Ended, GitAccess, Helper, Hosts, How, Kind,
-    Limits, Paths, Profile, Programs, Stream, Streams, Strength, choose, offers,
+    CageError, Closed, ClosedPattern, ClosedTo, Command, Demands, Enclosure, Ended, GitAccess,
+    Helper, Hosts, How, Kind, Limits, Paths, Profile, Programs, Stream, Streams, Strength, choose,
+    offers,
 };
 
 use crate::world::ALONE;
@@ -138,13 +139,17 @@ async fn what_is_closed_to_one_command_is_open_to_the_next() {
     let _turn = ALONE.read().unwrap_or_else(|broken| broken.into_inner());
     let root = tempfile::tempdir().unwrap();
     let root = root.path().canonicalize().unwrap();
-    for folder in ["keys", "gen"] {
+    for folder in ["keys", "gen", "out"] {
         std::fs::create_dir_all(root.join(folder)).unwrap();
         std::fs::write(root.join(folder).join("a"), "one\n").unwrap();
     }
     let closed = Closed {
         unreadable: vec![root.join("keys/a"), root.join("not-yet")],
         unwritable: vec![root.join("gen"), root.join("later/x")],
+        patterns: vec![
+            ClosedPattern::new(&root, "**/*.pem", ClosedTo::Reading).unwrap(),
+            ClosedPattern::new(&root, "out/*.lock", ClosedTo::Writing).unwrap(),
+        ],
     };
     for (kind, open) in cages(&root) {
         let closing = open.closing(&closed).unwrap();
@@ -156,6 +161,11 @@ async fn what_is_closed_to_one_command_is_open_to_the_next() {
             ("echo x > keys/a", false),
             ("echo x > not-yet", false),
             ("cat gen/a", true),
+            ("echo x > new.pem", false),
+            ("echo x > out/new.pem", false),
+            ("echo x > out/new.lock", false),
+            ("echo x > out/a && mv out/a out/a.lock", false),
+            ("echo x > new.lock && rm new.lock", true),
             ("echo x > gen/a", false),
             ("echo x > gen/b", false),
             ("mv gen other", false),

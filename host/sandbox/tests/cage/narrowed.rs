@@ -96,6 +96,7 @@ fn what_is_said_to_be_writable_follows_from_zones_and_what_is_closed() {
     let closed = Closed {
         unreadable: vec![root.join("docs")],
         unwritable: vec![root.join("src/.envrc")],
+        ..Closed::default()
     };
     let closing = narrow.closing(&closed).unwrap();
     assert_eq!(closing.writable(WORKSPACE), [root.join("src")]);
@@ -122,6 +123,7 @@ async fn a_zone_opens_what_was_named_and_nothing_beside_it() {
         let closed = Closed {
             unreadable: vec![],
             unwritable: vec![root.join("src/deep")],
+            ..Closed::default()
         };
         let narrow = narrow.closing(&closed).unwrap();
         for (script, expected) in [

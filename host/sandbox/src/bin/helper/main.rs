@@ -1,7 +1,7 @@
 //! The cage as a program of its own, for tests and benchmarks of this crate: it is its own
 //! helper, and runs one command with the exit code of that command.
 //!
-//! `toolbay-cage-helper KIND PROFILE [--root|--write|--own|--read|--protect|--deny-read|--zone|--zone-file|--host DIR]…
+//! `toolbay-cage-helper KIND PROFILE [--root|--write|--own|--read|--protect|--deny-read|--deny-like|--zone|--zone-file|--host DIR]…
 //! [--home DIR] [--cwd DIR] [--programs any|judged] [--time MS] [--memory BYTES] [--env K=V]… -- COMMAND…`, or `try NAME`: one call.
 #![allow(clippy::print_stderr)]
 
@@ -39,8 +39,9 @@ mod linux {
     use std::time::Duration;
 
     use toolbay_sandbox::cage::{
-        CageZone, Command, Demands, GitAccess, Hosts, How, Kind, Limits, Paths, Profile, Programs,
-        ProtectedNames, Stream, Streams, Strength, choose, home_controls, secrets,
+        CageZone, Closed, ClosedPattern, ClosedTo, Command, Demands, GitAccess, Hosts, How, Kind,
+        Limits, Paths, Profile, Programs, ProtectedNames, Stream, Streams, Strength, choose,
+        home_controls, secrets,
     };
 
     /// The cage did not stand: told apart from all that commands usually answer.
@@ -88,6 +89,7 @@ mod linux {
         let mut limits = Limits::default();
         let mut environment = Vec::new();
         let mut zones: Option<Vec<CageZone>> = None;
+        let mut closed = Closed::default();
         let mut folder = None;
         let mut programs = Programs::Any;
         let mut hosts = Vec::new();
@@ -110,6 +112,12 @@ mod linux {
                     .push(CageZone::Folder(value.into())),
                 "--read" => paths.read.push(value.into()),
                 "--protect" => paths.protect.push(value.into()),
+                "--deny-like" => {
+                    let glob = text(value)?;
+                    let root = paths.roots.first().ok_or("no root yet")?;
+                    let pattern = ClosedPattern::new(root, &glob, ClosedTo::Reading);
+                    closed.patterns.push(pattern.ok_or("no plain pattern")?);
+                }
                 "--deny-read" => paths.deny_read.push(value.into()),
                 "--home" => {
                     let home = PathBuf::from(&value);
@@ -162,6 +170,9 @@ mod linux {
         };
         let cage = choose(&demands).map_err(|error| error.to_string())?;
         let mut enclosure = cage.around(&paths).map_err(|error| error.to_string())?;
+        enclosure = enclosure
+            .closing(&closed)
+            .map_err(|error| error.to_string())?;
         if let Some(zones) = zones {
             let narrowed = enclosure.narrowed(&zones);
             enclosure = narrowed.map_err(|error| error.to_string())?;

@@ -15,7 +15,7 @@ use crate::kernel::seccomp::Answer;
 use crate::kernel::{c_text, open};
 
 /// Flags of `open` that are handed on.
-const PASSED: i32 = libc::O_ACCMODE
+pub(super) const PASSED: i32 = libc::O_ACCMODE
     | libc::O_APPEND
     | libc::O_TRUNC
     | libc::O_NONBLOCK
@@ -31,13 +31,13 @@ const MOST_LINKS: usize = 40;
 
 /// What a process wants of `open`.
 #[derive(Clone, Copy)]
-struct Request {
-    flags: i32,
+pub(super) struct Request {
+    pub(super) flags: i32,
     mode: u32,
 }
 
 impl Request {
-    fn has(self, flag: i32) -> bool {
+    pub(super) fn has(self, flag: i32) -> bool {
         self.flags & flag == flag
     }
 
@@ -45,12 +45,12 @@ impl Request {
         self.flags & (libc::O_ACCMODE | libc::O_TRUNC) != 0
     }
 
-    fn only_new(self) -> bool {
+    pub(super) fn only_new(self) -> bool {
         self.has(libc::O_CREAT | libc::O_EXCL)
     }
 
     /// Should a file become a pipe meanwhile, nothing must wait for its other end.
-    fn passed(self) -> i32 {
+    pub(super) fn passed(self) -> i32 {
         self.flags & PASSED | libc::O_NONBLOCK
     }
 
@@ -58,7 +58,7 @@ impl Request {
         self.mode & 0o1777 & !resolve::file_mask(caller.asked.thread)
     }
 
-    fn answer(self, file: OwnedFd, kind: u32) -> Step<Answer> {
+    pub(super) fn answer(self, file: OwnedFd, kind: u32) -> Step<Answer> {
         open::settle(file.as_fd(), kind, self.flags).map_err(|error| failed(&error))?;
         Ok(Answer::File {
             file,
@@ -76,6 +76,32 @@ impl<'a> Doorman<'a> {
         mode: u32,
     ) -> Step<Answer> {
         let request = Request { flags, mode };
+        let is_about_names = request.writes() || request.has(libc::O_CREAT);
+        let early = match is_about_names {
+            true => self.open_to_change(caller, path, request),
+            false => Err(Answer::GoOn),
+        };
+        match early {
+            // What would be opened to write to it, the kernel refuses by itself.
+            Ok(Answer::GoOn) | Err(Answer::GoOn) if self.judges_reading(request) => {
+                self.open_to_read(caller, path, request)
+            }
+            answer => answer,
+        }
+    }
+
+    /// Whether the kernel would let through what must not be.
+    fn judges_reading(&self, request: Request) -> bool {
+        let is_for_reading = !request.writes() && !request.has(libc::O_PATH);
+        is_for_reading && self.guard.judges_reading()
+    }
+
+    fn open_to_change(
+        &mut self,
+        caller: &Caller<'_>,
+        path: (u64, u64),
+        request: Request,
+    ) -> Step<Answer> {
         if request.has(libc::O_TMPFILE) {
             return self.open_nameless(caller, path, request);
         }
@@ -151,8 +177,9 @@ impl<'a> Doorman<'a> {
                 Ok(open(flags, mode, libc::S_IFREG))
             }
             Ok(libc::S_IFREG) if !request.only_new() => {
-                if request.writes() {
-                    self.check(Act::Write, spot)?;
+                match request.writes() {
+                    true => self.check(Act::Write, spot)?,
+                    false => self.check_read(&spot.path)?,
                 }
                 Ok(open(passed, 0, libc::S_IFREG))
             }
@@ -208,8 +235,9 @@ impl<'a> Doorman<'a> {
         if !is_file || request.only_new() || self.guard.zone(&path).is_none() {
             return Err(Answer::GoOn);
         }
-        if request.writes() {
-            self.check_path(Act::Write, &path)?;
+        match request.writes() {
+            true => self.check_path(Act::Write, &path)?,
+            false => self.check_read(&path)?,
         }
         caller.still_waits()?;
         let file = reopened(handle.as_fd(), request.passed());
@@ -226,7 +254,7 @@ impl<'a> Doorman<'a> {
     }
 }
 
-fn reopened(handle: BorrowedFd<'_>, flags: i32) -> Result<OwnedFd, Error> {
+pub(super) fn reopened(handle: BorrowedFd<'_>, flags: i32) -> Result<OwnedFd, Error> {
     let path = c_text(format!("/proc/self/fd/{}", handle.as_raw_fd()))?;
     open::plain(&path, flags)
 }
