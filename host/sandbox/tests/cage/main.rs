@@ -4,7 +4,7 @@
 //! can build. `api` uses the library as a host does. `everyday` proves that ordinary work still
 //! works, `endings` that nothing is left of a command, whatever happened to it or to its host,
 //! `meanwhile` that changes by other processes open nothing, `narrowed` and `zones` that one
-//! command can be held to a part of the session's paths, `programs` that what was judged starts nothing else, `settings` that paths and hosts mean
+//! command can be held to a part of the session's paths, `programs` that what was judged starts nothing else, `repositories` that no command writes what the user's git runs, `settings` that paths and hosts mean
 //! what they say, `talking` that servers can be talked to. `world` makes what they need.
 //! What this machine cannot run is said aloud and counted.
 #![cfg(target_os = "linux")]
@@ -25,6 +25,7 @@ mod everyday;
 mod meanwhile;
 mod narrowed;
 mod programs;
+mod repositories;
 mod settings;
 mod talking;
 mod world;
