@@ -215,7 +215,10 @@ impl Guard {
             .collect();
         for (index, name) in parts.iter().enumerate() {
             let inside = parts.get(index + 1..).unwrap_or_default();
-            if is_git(name) && self.git == GitAccess::Writes && !inside.is_empty() {
+            // A repository in the control folder of another one is no work of git's.
+            let is_outer = !parts[..index].iter().any(|above| is_git(above));
+            let is_control = is_git(name) && is_outer && !inside.is_empty();
+            if is_control && self.git == GitAccess::Writes {
                 if !is_gits_own(inside) {
                     let inside: PathBuf = inside.iter().collect();
                     return Some(format!(".git/{}", inside.display()));

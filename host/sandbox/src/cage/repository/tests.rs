@@ -1,4 +1,5 @@
 //! What is closed because of a repository's settings, where git is asked and where it is not.
+#![allow(clippy::unwrap_used)]
 
 use std::fs;
 
