@@ -48,6 +48,21 @@ const PLAIN: &[&str] = &[
     "update-ref",
 ];
 
+/// Sub-commands that only look: in another folder they do not count as commands that read.
+const READING: &[&str] = &[
+    "blame",
+    "describe",
+    "diff",
+    "log",
+    "ls-files",
+    "merge-base",
+    "rev-parse",
+    "shortlog",
+    "show",
+    "show-ref",
+    "status",
+];
+
 /// Options whose value is a command, in full. git takes every beginning that is clear.
 const COMMANDS: &[&str] = &["--exec", "--receive-pack", "--upload-pack"];
 
@@ -64,7 +79,9 @@ const MERGES_BY_LETTER: &[&str] = &["merge", "pull", "rebase"];
 /// Letters that take the rest of their word for a value.
 const WITH_VALUE: &[char] = &['S', 'X'];
 
-/// Between the name of a program `git-remote-NAME` and what it is told.
+/// Sub-commands that take the place of a repository, and what stands in one between the name of a
+/// program `git-remote-NAME` and what that is told.
+const REMOTES: &[&str] = &["fetch", "pull", "push", "remote"];
 const HELPER: &str = "::";
 
 /// Options before the sub-command change what git runs; so do some variables.
@@ -72,7 +89,8 @@ fn is_plain_git(command: &SimpleCommand) -> bool {
     let [program, sub_command, rest @ ..] = command.words.as_slice() else {
         return false;
     };
-    let is_plain = program == "git" && PLAIN.contains(&sub_command.as_str());
+    let is_known = |list: &[&str]| list.contains(&sub_command.as_str());
+    let is_plain = program == "git" && (is_known(PLAIN) || is_known(READING));
     is_plain && command.for_rules.is_some() && !names_a_command(sub_command, rest)
 }
 
@@ -103,7 +121,8 @@ fn names_a_command(sub_command: &str, words: &[String]) -> bool {
             None => None,
         };
         let is_foreign = strategy.is_some_and(|name| !STRATEGIES.contains(&name));
-        is_command || has_letter || is_foreign || word.contains(HELPER)
+        let is_helper = REMOTES.contains(&sub_command) && word.contains(HELPER);
+        is_command || has_letter || is_foreign || is_helper
     })
 }
 
@@ -131,7 +150,8 @@ mod tests {
             ("git worktree list && git commit -m x", true),
             ("git revert --no-edit HEAD", true),
             ("git cherry-pick -s a && git merge -Xours b", true),
-            ("git commit -s -m 'see a.b'", true),
+            ("git commit -s -m 'see a::b'", true),
+            ("cd sub && git log -S a::b && git commit -qm x", true),
             // These start what their words say.
             ("git rebase -x ./x main", false),
             ("git rebase -ix ./x main", false),

@@ -38,12 +38,12 @@ impl Question<'_> {
         let most = self.most;
         let mut asked = Asked::start(self)?;
         let output = asked.child.stdout.take();
-        let mut output = output.ok_or_else(|| Error::other("it has no output"))?;
+        let output = output.ok_or_else(|| Error::other("it has no output"))?;
         let (sender, receiver) = mpsc::channel();
         thread::Builder::new().spawn(move || {
             let mut bytes = Vec::new();
-            let read = Read::by_ref(&mut output).take(most + 1);
-            let read = { read }.read_to_end(&mut bytes).map(|_| bytes);
+            let read = output.take(most + 1).read_to_end(&mut bytes);
+            let read = read.map(|_| bytes);
             // Nobody listens any more once the time is up.
             let _ = sender.send(read);
         })?;

@@ -2,8 +2,11 @@
 //! repository says where it is.
 
 use std::path::Path;
-use std::process::Output;
+use std::process::{Command, Output};
 
+use toolbay_sandbox::cage::How;
+
+use crate::api::{command, enclosure};
 use crate::world::{ALONE, User, World, search_path};
 
 /// A repository, what a command tries in it, and what the user does afterwards.
@@ -146,6 +149,15 @@ const LAYOUTS: &[Layout] = &[
         "mv .git real; ln -s real .git",
         "real/hooks/pre-commit",
     ),
+    Layout {
+        name: "a `.git` that leads nowhere yet",
+        make: "rm -rf .git; ln -s later .git",
+        run: "tool",
+        attack: Some(
+            "git init -q x; mv x/.git later || cp -r x/.git later; mkdir -p later/hooks later/objects later/refs; echo 'ref: refs/heads/x' > later/HEAD; printf '[core]\nfsmonitor = ./tool\n' > later/config",
+        ),
+        then: "git status",
+    },
     Layout {
         name: "settings for a branch",
         make: "git config includeIf.onbranch:later.path ../more; echo '[core] hooksPath = a' > more; mkdir a",
@@ -348,4 +360,40 @@ fn outside(world: &World, script: &str) -> Output {
         "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b GIT_TERMINAL_PROMPT=0; {script}"
     );
     world.outside(&["bash", "-c", &script]).output().unwrap()
+}
+
+/// What the user changes while a session runs counts for the next command.
+#[test]
+fn settings_that_change_while_a_session_runs_count() {
+    let _turn = ALONE.read().unwrap_or_else(|broken| broken.into_inner());
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let enclosure = enclosure(&root);
+    let works = |script: &str| {
+        let command = command(&root, script);
+        let ended = runtime.block_on(enclosure.run(&command, &mut |_, _| {}));
+        ended.map(|ended| ended.how == How::Exit(0))
+    };
+    let user = |script: &str| {
+        let mut command = Command::new("bash");
+        let ended = command.args(["-ec", script]).current_dir(&root).output();
+        assert!(ended.unwrap().status.success(), "{script}");
+    };
+    let write = "mkdir -p a b; echo x > a/pre-commit";
+    assert!(works(write).unwrap());
+    // A new repository, then new settings, then others in a file that they include.
+    for settings in [
+        "rm -r a; git init -q; git config core.hooksPath a",
+        "rm -rf a; git config core.hooksPath b; git config include.path ../more; echo '[core] hooksPath = a' > more",
+    ] {
+        user(settings);
+        assert!(!works(write).unwrap(), "{settings}");
+    }
+    user("rm -rf a more; git config --unset include.path");
+    assert!(works(write).unwrap());
+    assert!(!works("echo x > b/pre-commit").unwrap());
+    user("git config include.path ../pipe; mkfifo pipe");
+    let error = works("true").unwrap_err().to_string();
+    assert!(error.contains("pipe"), "{error}");
 }

@@ -14,9 +14,9 @@ use super::text::Setting;
 use crate::process::question::Question;
 
 /// One question takes git some milliseconds.
-const TIME: Duration = Duration::from_secs(3);
-/// For all repositories of a session; the rest is read without git.
-const TIME_FOR_ALL: Duration = Duration::from_secs(10);
+const TIME: Duration = Duration::from_secs(2);
+/// For all repositories of a session; the rest is read without git. Somebody waits for it.
+const TIME_FOR_ALL: Duration = Duration::from_secs(4);
 /// Settings with all that is included. More is no answer.
 const MOST: u64 = 4 << 20;
 const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";

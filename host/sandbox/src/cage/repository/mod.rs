@@ -102,11 +102,9 @@ impl Repositories {
             GitAccess::ReadOnly => vec![folder.clone()],
             GitAccess::Writes => git_controls(folder),
         });
+        let writable = ground.writable();
         for path in self.closed.iter().cloned().chain(controls) {
-            let is_around = ground
-                .writable()
-                .iter()
-                .any(|place| place.starts_with(&path));
+            let is_around = writable.iter().any(|place| place.starts_with(&path));
             if is_around || !ground.is_writable(&path) {
                 continue;
             }
@@ -237,17 +235,20 @@ impl Repositories {
 
     /// Where a `.git` leads.
     fn control_folder(&mut self, dot_git: &Path) -> Result<PathBuf, PathError> {
-        if dot_git.is_dir() {
-            return Ok(dot_git
-                .canonicalize()
-                .unwrap_or_else(|_| dot_git.to_owned()));
+        let end = match dot_git.is_symlink() {
+            true => self.end(dot_git),
+            false => dot_git.to_owned(),
+        };
+        if !end.is_file() {
+            // A folder, or what may become one.
+            return Ok(end);
         }
         let text = self.read(dot_git)?.unwrap_or_default();
         let target = text.strip_prefix(LINK).map(str::trim).unwrap_or_default();
         let top = dot_git.parent().unwrap_or(dot_git);
         Ok(match target {
             // No repository, or not yet.
-            "" => dot_git.to_owned(),
+            "" => end,
             target => self.end(&top.join(target)),
         })
     }
