@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
@@ -159,35 +160,61 @@ fn what_runs_a_repositorys_files_is_asked_about() {
 
 #[test]
 fn no_command_that_runs_unasked_starts_a_repositorys_code() {
-    let mut tried = 0;
-    let mut asked = 0;
-    let repositories = || git::CASES.iter().chain(tools::CASES);
-    let mut hits = Vec::new();
-    for (make, scripts) in repositories() {
-        for script in *scripts {
-            let project = hostile(make);
-            let input = json!({"command": script}).to_string();
-            // Rules of the kind that users have: for what writes, and none for git.
-            let allowed = ["--allow", "Bash(touch:*)", "--allow", "Bash(mkdir:*)"];
-            let mut args = vec!["call"];
-            args.extend(allowed);
-            args.extend(["Bash", &input]);
-            let ran = project.run(&args);
-            tried += 1;
-            asked += usize::from(ran.err.contains("--allow"));
-            let said = format!("{}{}", ran.out, ran.err);
-            if said.contains("PWNED") || project.root().join("pwned").exists() {
-                hits.push(format!("{make}: {script}: {said}"));
+    let repositories: Vec<&Hostile> = git::CASES.iter().chain(tools::CASES).collect();
+    let next = AtomicUsize::new(0);
+    let results: Vec<Tried> = std::thread::scope(|scope| {
+        let work = || {
+            let mut all = Vec::new();
+            while let Some(case) = repositories.get(next.fetch_add(1, Ordering::Relaxed)) {
+                all.extend(tried(case));
             }
-        }
-    }
+            all
+        };
+        let workers: Vec<_> = (0..WORKERS).map(|_| scope.spawn(work)).collect();
+        let results = workers.into_iter().map(|worker| worker.join().unwrap());
+        results.flatten().collect()
+    });
+    let hits: Vec<&String> = results.iter().filter_map(|one| one.hit.as_ref()).collect();
+    assert!(hits.is_empty(), "{}: {hits:#?}", hits.len());
+    let asked = results.iter().filter(|one| one.is_asked).count();
+    let tried = results.len();
     println!(
         "{tried} commands in {} hostile repositories, {asked} asked",
-        repositories().count()
+        repositories.len()
     );
-    assert!(hits.is_empty(), "{}\n{}", hits.len(), hits.join("\n"));
     // Most of them are commands that nobody wants to be asked about.
     assert!(asked * 2 < tried, "{asked} of {tried} asked");
+}
+
+/// What came of one command.
+struct Tried {
+    is_asked: bool,
+    /// What was seen, where the repository's code ran.
+    hit: Option<String>,
+}
+
+/// Each command waits for processes most of its time.
+const WORKERS: usize = 4;
+
+fn tried((make, scripts): &Hostile) -> Vec<Tried> {
+    let project = hostile(make);
+    let run = |script: &&str| {
+        let input = json!({"command": script}).to_string();
+        // Rules of the kind that users have: for what writes, and none for git.
+        let allowed = ["--allow", "Bash(touch:*)", "--allow", "Bash(mkdir:*)"];
+        let mut args = vec!["call"];
+        args.extend(allowed);
+        args.extend(["Bash", &input]);
+        let ran = project.run(&args);
+        let said = format!("{}{}", ran.out, ran.err);
+        let mark = std::fs::remove_file(project.root().join("pwned"));
+        let has_run = said.contains("PWNED") || mark.is_ok();
+        Tried {
+            is_asked: ran.err.contains("--allow"),
+            hit: has_run.then(|| format!("{make}: {script}: {said}")),
+        }
+    };
+    scripts.iter().map(run).collect()
 }
 
 /// Reading still works in the same repositories as far as it needs none of their code.

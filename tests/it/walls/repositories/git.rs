@@ -290,7 +290,7 @@ pub(super) const CASES: &[Hostile] = &[
         &["git status", "git diff"],
     ),
     (
-        "git config init.templateDir $PWD/t; mkdir -p t/hooks; cp evil t/hooks/post-checkout; git config core.commentChar auto; git config blame.ignoreRevsFile evil; git config mailmap.file evil",
+        "git config init.templateDir $PWD/t; mkdir -p t/hooks; cp evil t/hooks/post-checkout; git config core.commentChar auto; touch empty; git config blame.ignoreRevsFile empty; git config mailmap.file evil",
         &["git blame a.txt", "git log", "git shortlog HEAD"],
     ),
 ];
