@@ -217,6 +217,29 @@ fn tried((make, scripts): &Hostile) -> Vec<Tried> {
     scripts.iter().map(run).collect()
 }
 
+/// It keeps a folder of notes in the user's home, unless it is told not to; these commands run
+/// unasked because they are, and because their cage cannot write.
+#[test]
+fn terraform_leaves_nothing_behind_when_it_is_only_asked() {
+    let project = Project::new();
+    let home = project.user_settings();
+    let home = home.ancestors().nth(2).unwrap();
+    project.file("main.tf", "terraform {\n}\n");
+    for script in [
+        "terraform version",
+        "terraform -version",
+        "terraform fmt -check",
+        "terraform workspace show",
+    ] {
+        let input = json!({"command": script}).to_string();
+        let ran = project.run(&["call", "Bash", &input]);
+        println!("{script}: {:?}", ran.code);
+        for left in [home.join(".terraform.d"), project.root().join(".terraform")] {
+            assert!(!left.exists(), "{script}: {ran:?}");
+        }
+    }
+}
+
 /// Reading still works in the same repositories as far as it needs none of their code.
 #[test]
 fn git_reads_in_a_hostile_repository() {
