@@ -425,6 +425,7 @@ pub(crate) fn enclose(setting: &CageSetting, extra: Extra) -> Result<Enclosure, 
         protect,
         names: protected(),
         deny_read,
+        environment: setting.environment.clone(),
     };
     cage.around(&paths).map_err(|error| error.to_string())
 }

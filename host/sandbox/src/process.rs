@@ -7,6 +7,8 @@
 mod bare;
 mod group;
 mod output;
+#[cfg(target_os = "linux")]
+pub(crate) mod question;
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -2,128 +2,242 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::program::Project;
 
+mod git;
+mod tools;
+
 /// What makes a repository hostile, and what is run in it. `evil` leaves a mark where it can, and
 /// prints one where it cannot.
-const REPOSITORIES: &[(&str, &[&str])] = &[
-    (
-        "git config core.fsmonitor ./evil",
-        &["git status", "git diff", "git status; touch made"],
-    ),
-    (
-        "git config diff.external ./evil",
-        &["git diff", "git show", "git diff; mkdir made"],
-    ),
-    (
-        "git config diff.external 'sh ./evil #'",
-        &["git diff", "git log -p"],
-    ),
-    (
-        "echo '*.txt diff=x' > .gitattributes; git config diff.x.textconv 'sh ./evil'",
-        &["git diff", "git show", "git blame a.txt", "git log -p"],
-    ),
-    (
-        "echo '*.txt filter=x' > .gitattributes; git config filter.x.clean 'sh ./evil'; touch a.txt",
-        &["git status", "git diff", "git diff --stat"],
-    ),
-    ("git config core.pager ./evil", &["git log", "git diff"]),
-    (
-        "git config core.hooksPath .; cp evil post-index-change; cp evil post-checkout",
-        &["git status"],
-    ),
-    (
-        "mkdir docs; cd docs; git init -q --bare .; git config core.bare false; git config core.worktree .; git config core.fsmonitor ../evil",
-        &[
-            "cd docs && git status",
-            "cd docs && git diff",
-            "find docs -name HEAD -execdir git status ';'",
-        ],
-    ),
-    (
-        "mkdir -p chain/bin; cp evil chain/bin/cargo; cp evil chain/bin/rustc; printf '[toolchain]\\npath = \"%s/chain\"\\n' $PWD > rust-toolchain.toml",
-        &[
-            "cargo --version",
-            "rustc --version",
-            "cargo metadata --no-deps",
-        ],
-    ),
-    (
-        "mkdir -p tc/bin; ln -s $(readlink -f $(command -v perl)) tc/bin/cargo; ln -s /usr/bin/env tc/bin/rustc; printf 'print \"PWNED\\n\";' > metadata; printf '[toolchain]\\npath = \"/proc/self/cwd/tc\"\\n' > rust-toolchain.toml",
-        &[
-            "cargo metadata --no-deps",
-            "cargo --version",
-            "rustc --version",
-        ],
-    ),
-    (
-        "git config diff.external git-difftool--helper; git config diff.tool x; git config difftool.prompt false; git config difftool.x.cmd 'sh ./evil'",
-        &["git diff", "touch z; git diff"],
-    ),
-    (
-        "mkdir .cargo; printf '[build]\\nrustc = \"./evil\"\\nrustc-wrapper = \"./evil\"\\n' > .cargo/config.toml; printf '[package]\\nname = \"x\"\\nversion = \"0.1.0\"\\n' > Cargo.toml; mkdir src; touch src/lib.rs",
-        &[
-            "cargo metadata --no-deps",
-            "cargo --version",
-            "cargo locate-project",
-        ],
-    ),
-    (
-        "echo 'script-shell=./evil' > .npmrc; echo 'node-options=--require ./evil.js' >> .npmrc; echo 'console.log(\"PWNED\")' > evil.js; echo {} > package.json",
-        &["npm --version", "npm ls", "node --version"],
-    ),
-    (
-        "cp evil git; cp evil ls; cp evil cat",
-        &["git status", "ls", "cat a.txt"],
-    ),
-    (
-        "printf 'import os; print(\"PWNED\")' > sitecustomize.py; cp sitecustomize.py site.py; cp sitecustomize.py os.py",
-        &["python3 --version", "pip --version", "pip list"],
-    ),
-    (
-        "printf 'all:\\n\\t./evil\\n' > Makefile; printf '.DEFAULT:\\n\\t./evil\\n' > GNUmakefile",
-        &["make --version"],
-    ),
-    (
-        "echo 'source ./evil' > .envrc; echo './evil' > .bashrc; echo './evil' > .bash_env",
-        &["pwd", "env", "ls -a"],
-    ),
-    (
-        "echo ':!./evil' > .exrc; echo 'shell ./evil' > .gdbinit",
-        &["gdb --version", "file a.txt"],
-    ),
+type Hostile = (&'static str, &'static [&'static str]);
+
+/// Commands that run what files of a repository say, with tools that this machine need not have:
+/// each has to be asked about.
+const ASKED: &[&str] = &[
+    "just",
+    "just --list",
+    "just --evaluate",
+    "cmake .",
+    "cmake --build .",
+    "cmake --preset x",
+    "ninja",
+    "meson setup b",
+    "bazel query //...",
+    "buck2 targets //...",
+    "scons -c",
+    "make",
+    "make -n",
+    "make -p",
+    "gmake",
+    "direnv allow",
+    "direnv exec . ls",
+    "direnv export bash",
+    "mise exec -- ls",
+    "mise run x",
+    "mise env",
+    "asdf exec ls",
+    "asdf reshim",
+    "rbenv exec ruby -v",
+    "pyenv exec python -V",
+    "nvm use",
+    "npm test",
+    "npm run x",
+    "npm install",
+    "npx eslint .",
+    "pnpm install",
+    "pnpm exec x",
+    "yarn",
+    "yarn run x",
+    "bun run x",
+    "deno task x",
+    "node x.js",
+    "python3 x.py",
+    "python3 -m pip install .",
+    "pytest",
+    "pytest --collect-only",
+    "tox -l",
+    "nox -l",
+    "poetry run x",
+    "pipenv run x",
+    "uv run x",
+    "hatch run x",
+    "pre-commit run",
+    "lefthook run pre-commit",
+    "ruby x.rb",
+    "rake -T",
+    "bundle exec x",
+    "bundle install",
+    "mvn compile",
+    "gradle tasks",
+    "./gradlew --version",
+    "sbt about",
+    "lein deps",
+    "mix compile",
+    "rebar3 tree",
+    "cabal build",
+    "stack build",
+    "composer install",
+    "go run .",
+    "go generate",
+    "go test",
+    "go vet",
+    "cargo build",
+    "cargo run",
+    "cargo xtask",
+    "cargo clippy",
+    "dotnet build",
+    "swift build",
+    "zig build",
+    "vagrant status",
+    "terraform init",
+    "terraform plan",
+    "terraform validate",
+    "terraform show",
+    "terraform output",
+    "terragrunt plan",
+    "tofu plan",
+    "pulumi preview",
+    "ansible-playbook x.yml",
+    "ansible-inventory --list",
+    "helm template .",
+    "skaffold build",
+    "tilt up",
+    "docker build .",
+    "docker compose up",
+    "docker login",
+    "vim a.txt",
+    "vim -c q a.txt",
+    "nvim --headless",
+    "ex a.txt",
+    "emacs --batch",
+    "gdb ./a",
+    "gdb -batch -ex quit",
+    "lldb ./a",
+    "sqlite3 x.db .tables",
+    "psql -f x.sql",
+    "irb",
+    "tmux source-file x",
+    "screen -c x",
+    "source .envrc",
+    ". ./.env",
+    "bash -l",
+    "zsh -i -c ls",
+    "eval \"$(direnv hook bash)\"",
+    "RIPGREP_CONFIG_PATH=.ripgreprc rg x",
+    "PYTHONSTARTUP=x.py python3 -V",
+    "BASH_ENV=x ls",
+    "LESSOPEN='|./x %s' less a.txt",
+    "curl -K .curlrc",
+    "wget --config=.wgetrc --version",
+    "rg --pre ./x one",
+    "GIT_EXTERNAL_DIFF=./x git diff",
+    "git -c core.pager=./x log",
 ];
 
 #[test]
+fn what_runs_a_repositorys_files_is_asked_about() {
+    let project = Project::new();
+    let questions = ASKED
+        .iter()
+        .map(|script| json!({"id": script, "command": script}));
+    let questions: Vec<String> = questions.map(|question| question.to_string()).collect();
+    let input = questions.join("\n");
+    let ran = project.run_with_input(&["shell", "check", "--jsonl"], input.as_bytes());
+    let answers: Vec<Value> = ran
+        .out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(answers.len(), ASKED.len(), "{ran:?}");
+    let is_unasked = |answer: &&Value| answer["read_only"] != json!(false);
+    let unasked: Vec<&Value> = answers.iter().filter(is_unasked).collect();
+    assert!(unasked.is_empty(), "{unasked:?}");
+}
+
+#[test]
 fn no_command_that_runs_unasked_starts_a_repositorys_code() {
-    let mut tried = 0;
-    let mut asked = 0;
-    for (make, scripts) in REPOSITORIES {
-        for script in *scripts {
-            let project = hostile(make);
-            let input = json!({"command": script}).to_string();
-            // Rules of the kind that users have: for what writes, and none for git.
-            let allowed = ["--allow", "Bash(touch:*)", "--allow", "Bash(mkdir:*)"];
-            let mut args = vec!["call"];
-            args.extend(allowed);
-            args.extend(["Bash", &input]);
-            let ran = project.run(&args);
-            tried += 1;
-            asked += usize::from(ran.err.contains("--allow"));
-            let said = format!("{}{}", ran.out, ran.err);
-            assert!(!said.contains("PWNED"), "{make}: {script}: {said}");
-            assert!(!project.root().join("pwned").exists(), "{make}: {script}");
-        }
-    }
+    let repositories: Vec<&Hostile> = git::CASES.iter().chain(tools::CASES).collect();
+    let next = AtomicUsize::new(0);
+    let results: Vec<Tried> = std::thread::scope(|scope| {
+        let work = || {
+            let mut all = Vec::new();
+            while let Some(case) = repositories.get(next.fetch_add(1, Ordering::Relaxed)) {
+                all.extend(tried(case));
+            }
+            all
+        };
+        let workers: Vec<_> = (0..WORKERS).map(|_| scope.spawn(work)).collect();
+        let results = workers.into_iter().map(|worker| worker.join().unwrap());
+        results.flatten().collect()
+    });
+    let hits: Vec<&String> = results.iter().filter_map(|one| one.hit.as_ref()).collect();
+    assert!(hits.is_empty(), "{}: {hits:#?}", hits.len());
+    let asked = results.iter().filter(|one| one.is_asked).count();
+    let tried = results.len();
     println!(
         "{tried} commands in {} hostile repositories, {asked} asked",
-        REPOSITORIES.len()
+        repositories.len()
     );
     // Most of them are commands that nobody wants to be asked about.
     assert!(asked * 2 < tried, "{asked} of {tried} asked");
+}
+
+/// What came of one command.
+struct Tried {
+    is_asked: bool,
+    /// What was seen, where the repository's code ran.
+    hit: Option<String>,
+}
+
+/// Each command waits for processes most of its time.
+const WORKERS: usize = 4;
+
+fn tried((make, scripts): &Hostile) -> Vec<Tried> {
+    let project = hostile(make);
+    let run = |script: &&str| {
+        let input = json!({"command": script}).to_string();
+        // Rules of the kind that users have: for what writes, and none for git.
+        let allowed = ["--allow", "Bash(touch:*)", "--allow", "Bash(mkdir:*)"];
+        let mut args = vec!["call"];
+        args.extend(allowed);
+        args.extend(["Bash", &input]);
+        let ran = project.run(&args);
+        let said = format!("{}{}", ran.out, ran.err);
+        let mark = std::fs::remove_file(project.root().join("pwned"));
+        let has_run = said.contains("PWNED") || mark.is_ok();
+        Tried {
+            is_asked: ran.err.contains("--allow"),
+            hit: has_run.then(|| format!("{make}: {script}: {said}")),
+        }
+    };
+    scripts.iter().map(run).collect()
+}
+
+/// It keeps a folder of notes in the user's home, unless it is told not to; these commands run
+/// unasked because they are, and because their cage cannot write.
+#[test]
+fn terraform_leaves_nothing_behind_when_it_is_only_asked() {
+    let project = Project::new();
+    let home = project.user_settings();
+    let home = home.ancestors().nth(2).unwrap();
+    project.file("main.tf", "terraform {\n}\n");
+    for script in [
+        "terraform version",
+        "terraform -version",
+        "terraform fmt -check",
+        "terraform workspace show",
+    ] {
+        let input = json!({"command": script}).to_string();
+        let ran = project.run(&["call", "Bash", &input]);
+        println!("{script}: {:?}", ran.code);
+        for left in [home.join(".terraform.d"), project.root().join(".terraform")] {
+            assert!(!left.exists(), "{script}: {ran:?}");
+        }
+    }
 }
 
 /// Reading still works in the same repositories as far as it needs none of their code.

@@ -146,6 +146,7 @@ fn paths(
         protect,
         names: crate::caged::protected(),
         deny_read,
+        environment: environment.to_vec(),
         ..Paths::default()
     }
 }

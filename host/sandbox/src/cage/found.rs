@@ -12,12 +12,15 @@ pub(crate) struct Found {
     pub(crate) places: Vec<PathBuf>,
     /// Where those lead that are links, which cannot be covered.
     pub(crate) targets: Vec<PathBuf>,
+    /// The `.git` of each repository that was met, whatever it is.
+    pub(crate) repositories: Vec<PathBuf>,
     /// What could not be looked through: what protected names in it lead to is not known.
     pub(crate) unsearched: Vec<Unsearched>,
 }
 
 impl Found {
     pub(crate) fn with(mut self, more: &Self) -> Self {
+        self.repositories.extend(more.repositories.iter().cloned());
         self.places.extend(more.places.iter().cloned());
         self.targets.extend(more.targets.iter().cloned());
         self.unsearched.extend(more.unsearched.iter().cloned());

@@ -1,6 +1,7 @@
 //! The paths of a session, looked at once and made real, so that nothing that a command or a
 //! model says later can widen them.
 
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -8,10 +9,12 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::Closed;
+use super::control::{controls_that_exist, is_git};
 use super::found::{Against, Found, Hit, Hits, is_absence, reachable};
-use super::guard::{GitAccess, Unsearched, UnsearchedReason, is_git_control};
+use super::guard::{GitAccess, Unsearched, UnsearchedReason};
 use super::narrow::Narrow;
 use super::pattern::ClosedPattern;
+use super::repository::UsersGit;
 use crate::kernel::process;
 use crate::names::{ProtectedNames, folded};
 
@@ -33,6 +36,8 @@ pub struct Paths {
     pub names: ProtectedNames,
     /// Never to be read or changed. `secrets` has a list to start from.
     pub deny_read: Vec<PathBuf>,
+    /// The variables of the user, by which git is found and asked what it would run.
+    pub environment: Vec<(OsString, OsString)>,
 }
 
 /// Why paths cannot be used.
@@ -48,6 +53,11 @@ pub enum PathError {
     NoZone { path: PathBuf, reason: String },
     #[error("{0} is not an absolute path")]
     Relative(PathBuf),
+    #[error(
+        "{path} decides which programs git runs, and cannot be read: {reason}; repair it, or take \
+         it away"
+    )]
+    GitSettings { path: PathBuf, reason: String },
 }
 
 /// More entries than this are not looked through: the folders that are left stay closed.
@@ -72,6 +82,7 @@ pub(crate) struct Ground {
     /// What else is closed to one command.
     pub(crate) patterns: Vec<ClosedPattern>,
     pub(crate) names: ProtectedNames,
+    pub(crate) git: UsersGit,
     /// What one command may change, where that is not all.
     pub(crate) narrow: Option<Narrow>,
     /// Whose the first root is, where that is not user 0 and this is.
@@ -95,6 +106,10 @@ impl Ground {
         }
         let write = writable(&paths.write)?;
         Ok(Self {
+            git: {
+                let writable = [&roots[..], &write, &own].concat();
+                UsersGit::find(&paths.environment, &writable)
+            },
             owner: roots.first().and_then(|root| other_owner(root)),
             roots,
             write,
@@ -198,6 +213,9 @@ impl Ground {
     fn found(&self, hits: &Hits, git: GitAccess, mut found: Found) -> Found {
         found.unsearched.extend(hits.unsearched.iter().cloned());
         for hit in &hits.names {
+            if hit.path.file_name().is_some_and(is_git) {
+                found.repositories.push(hit.path.clone());
+            }
             let is_held = match hit.against {
                 Against::All => true,
                 Against::AllButGit => git == GitAccess::ReadOnly,
@@ -207,7 +225,11 @@ impl Ground {
             }
         }
         self.add_protected(&mut found);
-        for list in [&mut found.places, &mut found.targets] {
+        for list in [
+            &mut found.places,
+            &mut found.targets,
+            &mut found.repositories,
+        ] {
             list.sort();
             list.dedup();
         }
@@ -228,9 +250,19 @@ impl Ground {
         }
     }
 
-    fn is_writable(&self, path: &Path) -> bool {
+    pub(super) fn is_writable(&self, path: &Path) -> bool {
         let mut all = self.roots.iter().chain(&self.write);
         all.any(|place| path.starts_with(place))
+    }
+
+    /// Whether a protected name covers a path, wherever it lies below a writable one.
+    pub(super) fn has_protected_part(&self, path: &Path) -> bool {
+        let mut places = self.roots.iter().chain(&self.write);
+        places.any(|place| {
+            let inside = path.strip_prefix(place).unwrap_or(Path::new(""));
+            let mut names = inside.iter();
+            names.any(|name| self.protected_against(name.as_bytes()) == Some(Against::All))
+        })
     }
 
     /// What cannot be listed or known is told, never left out.
@@ -302,47 +334,12 @@ impl Ground {
             }
             return;
         }
-        let is_repository = path.is_dir() && path.file_name().is_some_and(|name| name == ".git");
-        if is_repository {
-            self.note_hooks(path, found);
-        }
+        let is_repository = path.is_dir() && path.file_name() == Some(OsStr::new(".git"));
         let is_open_to_git = git == GitAccess::Writes && is_repository;
-        if !is_open_to_git {
+        if is_open_to_git {
+            found.places.extend(controls_that_exist(path));
+        } else {
             found.places.push(path.to_owned());
-            return;
-        }
-        let inside = std::fs::read_dir(path).into_iter().flatten();
-        for entry in inside.filter_map(Result::ok) {
-            if is_git_control(&entry.file_name()) {
-                let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
-                if !is_link {
-                    found.places.push(entry.path());
-                }
-            }
-        }
-    }
-}
-
-impl Ground {
-    /// A repository may keep its hooks in the tree: then they are control files there.
-    fn note_hooks(&self, repository: &Path, found: &mut Found) {
-        let config = std::fs::read_to_string(repository.join("config")).unwrap_or_default();
-        let hooks = config.lines().filter_map(|line| {
-            let (key, value) = line.split_once('=')?;
-            let is_hooks = key.trim().eq_ignore_ascii_case("hookspath");
-            is_hooks.then(|| value.trim().trim_matches('"').to_owned())
-        });
-        for folder in hooks {
-            let Some(tree) = repository.parent() else {
-                continue;
-            };
-            if let Ok(folder) = tree.join(folder).canonicalize()
-                && self.is_writable(&folder)
-                && !self.roots.iter().any(|root| root.starts_with(&folder))
-            {
-                found.places.push(folder.clone());
-                found.targets.push(folder);
-            }
         }
     }
 }

@@ -7,10 +7,11 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::control::{is_git, is_gits_own};
 use super::pattern::PathGlob;
 use super::plan::Text;
 use crate::names::folded;
@@ -122,8 +123,17 @@ pub(crate) enum Act {
     Make,
     /// Something that is elsewhere, or leads elsewhere, gets this name.
     Place,
+    /// The same for a link that is made.
+    Link,
     /// The name goes away.
     Remove,
+}
+
+/// What gets another name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Moved {
+    File,
+    Folder,
 }
 
 impl Act {
@@ -131,30 +141,13 @@ impl Act {
     fn moves(self) -> bool {
         match self {
             Self::Write | Self::Make => false,
-            Self::Place | Self::Remove => true,
+            Self::Place | Self::Link | Self::Remove => true,
         }
     }
 }
 
 /// How the kernel marks the path of what has been removed.
 const REMOVED: &[u8] = b" (deleted)";
-
-const GIT: &[u8] = b".git";
-
-/// What in a repository's control folder decides which programs git runs, or where it looks
-/// for that decision.
-const GIT_CONTROL: [&[u8]; 10] = [
-    b"config",
-    b"config.lock",
-    b"config.worktree",
-    b"commondir",
-    b"gitdir",
-    b"hooks",
-    b"info",
-    b"modules",
-    b"worktrees",
-    b"alternates",
-];
 
 impl Guard {
     /// The zone that a path lies in. Private ones may lie around shared ones.
@@ -192,6 +185,10 @@ impl Guard {
         if stays {
             let path = path.display();
             return Some(format!("{path} can be written to, not replaced or removed"));
+        }
+        if act == Act::Link && self.control_folder(path).is_some() {
+            let path = path.display();
+            return Some(format!("{path}: links in a repository are protected"));
         }
         let by_name = path
             .strip_prefix(top)
@@ -255,6 +252,36 @@ impl Guard {
         !self.unreadable.is_empty() || self.patterns.iter().any(PathGlob::closes_reading)
     }
 
+    /// Why something must not move from one path to another, where each of them alone is open: what
+    /// was put together where git writes must not become a part of the tree, or the reverse, and no
+    /// folder of git's takes the place of another one.
+    pub(crate) fn refuses_move(&self, from: &Path, to: &Path, moved: Moved) -> Option<String> {
+        let folder = self.control_folder(from);
+        let is_across = folder != self.control_folder(to);
+        let (from, to) = (from.display(), to.display());
+        if is_across {
+            return Some(format!(
+                "{from} must not become {to}: one of them is in a repository"
+            ));
+        }
+        let is_closed = folder.is_some() && moved == Moved::Folder;
+        is_closed.then(|| format!("{from} is a folder of a repository, and stays where it is"))
+    }
+
+    /// The control folder of a repository that a path lies in, below the path's zone.
+    fn control_folder<'p>(&self, path: &'p Path) -> Option<&'p Path> {
+        let zone = self.zone(path)?;
+        let top = match zone.kind {
+            ZoneKind::Private => return None,
+            ZoneKind::Shared | ZoneKind::Named | ZoneKind::File | ZoneKind::NewFile => {
+                zone.path.path()
+            }
+        };
+        let above = path.ancestors().take_while(|above| *above != top);
+        let folders = above.filter(|above| above.file_name().is_some_and(is_git));
+        folders.last()
+    }
+
     fn protected_part(&self, inside: &Path) -> Option<String> {
         let parts: Vec<&OsStr> = inside
             .components()
@@ -268,25 +295,25 @@ impl Guard {
             })
             .collect();
         for (index, name) in parts.iter().enumerate() {
-            let lower = folded(name.as_bytes());
-            if *lower == *GIT && self.git == GitAccess::Writes {
-                match parts.get(index + 1) {
-                    Some(next) if !is_git_control(next) => return None,
-                    Some(next) => return Some(format!(".git/{}", next.to_string_lossy())),
-                    None => {}
+            let inside = parts.get(index + 1..).unwrap_or_default();
+            // A repository in the control folder of another one is no work of git's.
+            let is_outer = !parts[..index].iter().any(|above| is_git(above));
+            let is_control = is_git(name) && is_outer && !inside.is_empty();
+            if is_control && self.git == GitAccess::Writes {
+                if !is_gits_own(inside) {
+                    let inside: PathBuf = inside.iter().collect();
+                    return Some(format!(".git/{}", inside.display()));
                 }
+                // What git may write can still hold names that are not its own.
+                continue;
             }
+            let lower = folded(name.as_bytes());
             if self.names.iter().any(|one| *one.as_bytes() == *lower) {
                 return Some(name.to_string_lossy().into_owned());
             }
         }
         None
     }
-}
-
-pub(crate) fn is_git_control(name: &OsStr) -> bool {
-    let lower = folded(name.as_bytes());
-    GIT_CONTROL.iter().any(|one| **one == *lower)
 }
 
 #[cfg(test)]
@@ -420,9 +447,38 @@ mod tests {
             ("/tmp/p/.git/config.lock", true),
             ("/tmp/p/.git", true),
             ("/tmp/p/.claude/x", true),
+            ("/tmp/p/.git/x", true),
+            ("/tmp/p/.git/objects/.claude", true),
+            ("/tmp/p/.git/objects/.git/objects/x", true),
+            ("/tmp/p/.git/refs/heads/.git", true),
+            ("/tmp/p/.git/objects/info/alternates", true),
         ] {
             let refused = guard.refuses(Act::Make, Path::new(path)).is_some();
             assert_eq!(refused, is_refused, "{path}");
+        }
+        let link = Path::new("/tmp/p/.git/refs/heads/x");
+        assert!(guard.refuses(Act::Place, link).is_none());
+        assert!(guard.refuses(Act::Link, link).is_some());
+    }
+
+    #[test]
+    fn nothing_moves_between_a_repository_and_the_tree() {
+        let guard = guard(GitAccess::Writes);
+        for (from, to, moved, is_refused) in [
+            ("a", "b", Moved::Folder, false),
+            (".git/index.lock", ".git/index", Moved::File, false),
+            (".git/objects/a", ".git/objects/b", Moved::Folder, true),
+            (".git/refs/heads/a", "a", Moved::File, true),
+            ("a", ".git/refs/heads/a", Moved::File, true),
+            (".git/HEAD", "sub/.git/HEAD", Moved::File, true),
+            ("../own/.git/a", "../own/b", Moved::Folder, false),
+        ] {
+            let path = |part: &str| match part.strip_prefix("../") {
+                Some(part) => Path::new("/tmp").join(part),
+                None => Path::new("/tmp/p").join(part),
+            };
+            let refused = guard.refuses_move(&path(from), &path(to), moved);
+            assert_eq!(refused.is_some(), is_refused, "{from} {to}");
         }
     }
 }

@@ -7,6 +7,7 @@
 
 mod bubblewrap;
 mod choose;
+pub(crate) mod control;
 mod conversation;
 mod environment;
 pub(crate) mod found;
@@ -22,6 +23,7 @@ pub(crate) mod pattern;
 pub(crate) mod plan;
 pub(crate) mod programs;
 pub(crate) mod proxy;
+pub(crate) mod repository;
 mod run;
 
 use std::borrow::Cow;
@@ -49,6 +51,7 @@ use ground::Ground;
 use keeper::Keeper;
 use narrow::Narrow;
 use plan::Walls;
+use repository::Repositories;
 
 /// How a cage is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -145,7 +148,7 @@ impl Cage {
     /// take a while in a large tree: not for an async thread.
     pub fn around(&self, paths: &Paths) -> Result<Enclosure, PathError> {
         let ground = Ground::new(paths)?;
-        let found = SearchResults::of(&ground);
+        let found = SearchResults::of(&ground)?;
         Ok(Enclosure {
             cage: self.clone(),
             ground: Arc::new(ground),
@@ -217,11 +220,40 @@ pub struct Closed {
 struct SearchResults {
     closed: Found,
     open_to_git: Found,
+    /// What their settings close; `None` before git was asked.
+    repositories: Option<Repositories>,
 }
 
 impl SearchResults {
-    fn of(ground: &Ground) -> Self {
-        Self::from(ground.search())
+    fn of(ground: &Ground) -> Result<Self, PathError> {
+        let mut all = Self::from(ground.search());
+        all.repositories(ground, &[])?;
+        Ok(all)
+    }
+
+    /// What git says of the repositories that were found and of these, as their settings are now.
+    fn repositories(
+        &mut self,
+        ground: &Ground,
+        more: &[PathBuf],
+    ) -> Result<&Repositories, PathError> {
+        let known = self.repositories.take();
+        let repositories = match known.filter(|known| known.are_current(more)) {
+            Some(known) => known,
+            None => {
+                let names = [&self.closed.repositories[..], more].concat();
+                Repositories::of(ground, &names)?
+            }
+        };
+        Ok(self.repositories.insert(repositories))
+    }
+
+    /// All that is closed to commands that leave repositories alone.
+    fn closed(&mut self, ground: &Ground) -> Result<Found, PathError> {
+        let mut closed = self.closed.clone();
+        let repositories = self.repositories(ground, &[])?;
+        repositories.close(ground, GitAccess::ReadOnly, &mut closed);
+        Ok(closed)
     }
 
     fn get(&self, git: GitAccess) -> &Found {
@@ -237,6 +269,7 @@ impl From<[Found; 2]> for SearchResults {
         Self {
             closed,
             open_to_git,
+            repositories: None,
         }
     }
 }
@@ -247,9 +280,10 @@ impl Enclosure {
     }
 
     /// Looks for protected names again. Needed after something ran outside the cage that may
-    /// have made some; commands inside cannot.
+    /// have made some; commands inside cannot. About repositories git is asked before the next
+    /// command.
     pub fn refresh(&self) {
-        let found = SearchResults::of(&self.ground);
+        let found = SearchResults::from(self.ground.search());
         *self.known() = found;
     }
 
@@ -270,8 +304,8 @@ impl Enclosure {
     /// paths, instead of what it was narrowed to before. A zone that no command of the session
     /// could change is an error. What is closed stays closed. For each command, if need be.
     pub fn narrowed(&self, zones: &[CageZone]) -> Result<Self, PathError> {
-        let closed = self.known().closed.targets.clone();
-        let narrow = Narrow::new(&self.ground, &closed, zones)?;
+        let closed = self.known().closed(&self.ground)?;
+        let narrow = Narrow::new(&self.ground, &closed.targets, zones)?;
         let found = self
             .ground
             .search_in(narrow.unsearched(&self.ground))
@@ -311,12 +345,16 @@ impl Enclosure {
         ground
     }
 
-    fn found(&self, ground: &Ground, git: GitAccess) -> Found {
-        let mut known = self.known().get(git).clone();
+    fn found(&self, ground: &Ground, git: GitAccess) -> Result<Found, PathError> {
+        let mut known = self.known();
+        let mut found = known.get(git).clone();
         if let Some(narrowed) = &self.narrow {
-            known = known.with(narrowed.found.get(git));
+            found = found.with(narrowed.found.get(git));
         }
-        ground.search_top(git, known)
+        let mut found = ground.search_top(git, found);
+        let repositories = known.repositories(&self.ground, &found.repositories)?;
+        repositories.close(ground, git, &mut found);
+        Ok(found)
     }
 
     fn known(&self) -> std::sync::MutexGuard<'_, SearchResults> {

@@ -137,7 +137,10 @@ impl Enclosure {
         };
         let found = match command.profile {
             Profile::ReadOnly => super::Found::default(),
-            Profile::Workspace { .. } => self.found(&ground, git),
+            Profile::Workspace { .. } => {
+                let found = self.found(&ground, git);
+                found.map_err(|error| CageError::Broken(error.to_string()))?
+            }
         };
         let mut environment = command.environment.clone();
         if network != Network::None {

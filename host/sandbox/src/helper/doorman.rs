@@ -19,7 +19,7 @@ use std::thread::JoinHandle;
 use self::starting::Wanted;
 use super::doors::Door;
 use super::resolve::{self, Spot};
-use crate::cage::guard::{Act, Guard};
+use crate::cage::guard::{Act, Guard, Moved};
 use crate::cage::plan::{Plan, Walls};
 use crate::cage::programs::ProgramGuard;
 use crate::kernel::open::{self, Pair};
@@ -202,7 +202,7 @@ impl<'a> Doorman<'a> {
     fn make_link(&mut self, caller: &Caller<'_>, target: u64, path: (u64, u64)) -> Step<Answer> {
         let target = caller.text(target)?;
         let spot = self.inside(caller.spot(path)?)?;
-        self.check(Act::Place, &spot)?;
+        self.check(Act::Link, &spot)?;
         caller.still_waits()?;
         done(open::make_link(&target, spot.folder.as_fd(), &spot.name))
     }
@@ -252,7 +252,16 @@ impl<'a> Doorman<'a> {
         if self.guard.zone(&from.path) != self.guard.zone(&to.path) {
             return Err(Answer::Fail(libc::EXDEV));
         }
-        open::kind(from.folder.as_fd(), &from.name).map_err(|error| failed(&error))?;
+        let kind = open::kind(from.folder.as_fd(), &from.name).map_err(|error| failed(&error))?;
+        let is_folder = |kind: u32| kind == libc::S_IFDIR;
+        let replaced = open::kind(to.folder.as_fd(), &to.name);
+        let moved = match is_folder(kind) || replaced.is_ok_and(is_folder) {
+            true => Moved::Folder,
+            false => Moved::File,
+        };
+        if let Some(reason) = self.guard.refuses_move(&from.path, &to.path, moved) {
+            return Err(self.refuse(reason));
+        }
         self.check(Act::Remove, &from)?;
         self.check(Act::Place, &to)?;
         Ok((from, to))

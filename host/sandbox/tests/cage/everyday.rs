@@ -47,6 +47,10 @@ fn all_work(profile: &str, scripts: &[(&str, &[&str], &str)]) {
 const IDENTITY: &str =
     "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b;";
 
+/// With a first commit, too.
+const START: &str = "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b; \
+    git add README; git commit -qm first;";
+
 #[test]
 fn git_reads_and_refuses_to_write_by_default() {
     let _turn = ALONE.read().unwrap_or_else(|broken| broken.into_inner());
@@ -86,6 +90,51 @@ fn git_writes_where_it_is_allowed_to() {
                 &format!(
                     "{IDENTITY} git add README; git commit -qm x; git log --oneline | grep -q x; git branch b; git checkout -q b; git tag t"
                 ),
+            ),
+            (
+                "branches, merges and stashes",
+                &["git"],
+                &format!(
+                    "{START} git checkout -qb side; echo s > s; git add s; git commit -qm s; git switch -q -; echo m > m; git add m; git commit -qm m; \
+                    git merge -q --no-ff -m merged side; test -e s; echo more >> m; git stash push -q; ! grep -q more m; git stash pop -q; grep -q more m; \
+                    git commit -qam more; git branch -D side; git tag -a v1 -m one; git worktree list; git gc -q"
+                ),
+            ),
+            (
+                "rebase, cherry-pick, revert, reset, conflicts",
+                &["git"],
+                &format!(
+                    "{START} b=$(git branch --show-current); git checkout -qb side; echo s > s; git add s; git commit -qm s; git switch -q $b; echo m > m; git add m; \
+                    git commit -qm m; git rebase -q $b side; git rebase -q --apply HEAD~1; git switch -q $b; git cherry-pick side >/dev/null; test -e s; \
+                    git revert --no-edit HEAD >/dev/null; ! test -e s; git reset -q --hard HEAD~1; git checkout -qb c1; echo 1 > m; git commit -qam 1; \
+                    git checkout -qb c2 HEAD~1; echo 2 > m; git commit -qam 2; ! git merge -q c1 >/dev/null; git merge --abort; ! git rebase -q c1 2>/dev/null; \
+                    echo 3 > m; git add m; GIT_EDITOR=true git rebase --continue >/dev/null; git bisect start HEAD HEAD~2 >/dev/null; git bisect reset >/dev/null"
+                ),
+            ),
+            (
+                "fetch and pull from a folder",
+                &["git"],
+                &format!(
+                    "{START} git clone -q . $TMPDIR/other; (cd $TMPDIR/other; echo o > o; git add o; git commit -qm o); git fetch -q $TMPDIR/other; git log -1 --format=%s FETCH_HEAD | grep -q o; \
+                    git pull -q $TMPDIR/other HEAD; test -e o"
+                ),
+            ),
+            (
+                "no other place of objects or settings",
+                &["git"],
+                "! echo /x > .git/objects/info/alternates; ! echo x > .git/info/attributes; ! echo x > .git/config.worktree; ! mkdir -p .git/worktrees/x; ! mkdir -p .git/modules/x; ! echo x > .git/x",
+            ),
+            (
+                "no repository in a repository",
+                &["git"],
+                "! git init -q .git/x 2>/dev/null; ! git init -q .git/rr-cache/x 2>/dev/null; ! git init -q --bare .git/lfs/x 2>/dev/null; ! test -e .git/x; ! find .git/lfs .git/rr-cache -name config | grep -q .",
+            ),
+            (
+                "no way around by moving",
+                &["git"],
+                "mkdir -p .git/refs/a sub; echo x > .git/refs/a/alternates; echo x > .git/refs/config; ! mv .git/objects/info .git/objects/old; ! mv -T .git/refs/a .git/objects/info; \
+                ! mv .git/refs/config .git/config; ! python3 -c 'import os; os.rename(\".git/refs/a\", \"sub/a\")'; ! python3 -c 'import os; os.rename(\"README\", \".git/HEAD\")'; \
+                ! python3 -c 'import os; os.link(\".git/HEAD\", \"HEAD\")'; ! ln -s ../../sub .git/objects/zz; ! test -e .git/objects/info/alternates",
             ),
             (
                 "no configuration",

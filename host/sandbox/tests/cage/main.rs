@@ -4,8 +4,9 @@
 //! can build. `api` uses the library as a host does. `everyday` proves that ordinary work still
 //! works, `endings` that nothing is left of a command, whatever happened to it or to its host,
 //! `meanwhile` and `opened` that changes by other processes open nothing, `narrowed` and `zones` that one
-//! command can be held to a part of the session's paths, `programs` that what was judged starts nothing else, `settings` that paths and hosts mean
-//! what they say, `talking` that servers can be talked to, `worker` that a worker only computes. `world` makes what they need.
+//! command can be held to a part of the session's paths, `programs` that what was judged starts nothing else, `repositories`
+//! that no command writes what the user's git runs, `settings` that paths and hosts mean what they say, `talking` that servers
+//! can be talked to, `worker` that a worker only computes. `world` makes what they need.
 //! What this machine cannot run is said aloud and counted.
 #![cfg(target_os = "linux")]
 #![allow(
@@ -26,6 +27,7 @@ mod meanwhile;
 mod narrowed;
 mod opened;
 mod programs;
+mod repositories;
 mod settings;
 mod talking;
 mod worker;

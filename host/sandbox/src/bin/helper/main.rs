@@ -149,6 +149,7 @@ mod linux {
                 other => return Err(format!("no option {other}")),
             }
         }
+        paths.environment = environment.clone();
         let command = Command {
             arguments: words.collect(),
             folder: folder
