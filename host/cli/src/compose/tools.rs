@@ -1,6 +1,6 @@
 //! The tools of a session: those that are built in, and those that somebody brought along.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context;
@@ -11,7 +11,7 @@ use toolbay_runtime::{Limits, Plugin, Runtime, Source, digest};
 
 use crate::args::Common;
 use crate::builtin::{Builtin, DEMOS, PLUGINS};
-use crate::settings::{Grantee, Settings};
+use crate::settings::{Grantee, PluginPath, Settings};
 
 /// A tool that says so of itself is offered in simple mode.
 const SIMPLE: &str = "simple";
@@ -37,9 +37,8 @@ pub async fn open_tools(
             tools.push(Arc::new(plugin.with_grants(Arc::new(AllGranted))));
         }
     }
-    let files = plugin_files(common.plugins.iter().chain(&settings.plugins), problems);
-    for file in files {
-        match open_file(runtime, &file, settings).await {
+    for plugin in plugin_files(common, settings, problems) {
+        match open_file(runtime, &plugin, settings).await {
             Ok(plugin) => tools.push(Arc::new(plugin.with_grants(grants.clone()))),
             Err(error) => problems.push(error.to_string()),
         }
@@ -152,10 +151,11 @@ async fn open_builtin(
 
 async fn open_file(
     runtime: &Runtime,
-    file: &Path,
+    plugin: &PluginPath,
     settings: &Settings,
 ) -> Result<Plugin, toolbay_contract::Failure> {
-    let source = permitted(file, &settings.managed)?;
+    let source = permitted(plugin, &settings.managed)?;
+    let (PluginPath::Any(file) | PluginPath::Seen { file, .. }) = plugin;
     let opened = Plugin::open(
         runtime,
         source,
@@ -167,19 +167,33 @@ async fn open_file(
     opened.map(|plugin| limited(plugin, settings))
 }
 
-/// The component of a file, unless the owner of the machine has a list that it is not on. What
-/// was checked is what is loaded, whatever becomes of the file.
-fn permitted(file: &Path, managed: &Managed) -> Result<Source, toolbay_contract::Failure> {
-    if managed.allowed_plugins.is_none() {
-        return Ok(Source::File(file.to_path_buf()));
-    }
+/// The component of a file, unless the owner of the machine has a list that it is not on, or it is not
+/// what the user trusted. What was checked is what is loaded, whatever becomes of the file.
+fn permitted(plugin: &PluginPath, managed: &Managed) -> Result<Source, toolbay_contract::Failure> {
+    let (file, seen) = match plugin {
+        PluginPath::Any(file) if managed.allowed_plugins.is_none() => {
+            return Ok(Source::File(file.to_path_buf()));
+        }
+        PluginPath::Any(file) => (file, None),
+        PluginPath::Seen { file, digest } => (file, Some(digest)),
+    };
     let bad = |reason: String| toolbay_contract::Failure::BadComponent {
         plugin: file.display().to_string(),
         reason,
     };
     let bytes = toolbay_contract::regular_file::read(file, toolbay_runtime::MAX_COMPONENT)
         .map_err(|error| bad(error.to_string()))?;
-    let permitted = managed.permits_plugin(&digest(&bytes), None);
+    let digest = digest(&bytes);
+    if seen.is_some_and(|seen| *seen != digest) {
+        return Err(bad(
+            "it is not the component that you trusted; look at it again with `toolbay trust`"
+                .into(),
+        ));
+    }
+    if managed.allowed_plugins.is_none() {
+        return Ok(Source::Bytes(bytes.into()));
+    }
+    let permitted = managed.permits_plugin(&digest, None);
     permitted.map_err(|refusal| bad(refusal.to_string()))?;
     Ok(Source::Bytes(bytes.into()))
 }
@@ -191,16 +205,21 @@ fn limited(plugin: Plugin, settings: &Settings) -> Plugin {
 }
 
 /// Files as they are, folders as the `.wasm` files in them, in order of name.
-fn plugin_files<'a>(
-    given: impl Iterator<Item = &'a PathBuf>,
+fn plugin_files(
+    common: &Common,
+    settings: &Settings,
     problems: &mut Vec<String>,
-) -> Vec<PathBuf> {
+) -> Vec<PluginPath> {
     let mut all = Vec::new();
-    for path in given {
-        if !path.is_dir() {
-            all.push(path.clone());
-            continue;
-        }
+    let given = common.plugins.iter().cloned().map(PluginPath::Any);
+    for plugin in given.chain(settings.plugins.iter().cloned()) {
+        let path = match &plugin {
+            PluginPath::Any(path) if path.is_dir() => path,
+            PluginPath::Any(_) | PluginPath::Seen { .. } => {
+                all.push(plugin);
+                continue;
+            }
+        };
         match std::fs::read_dir(path) {
             Ok(entries) => {
                 let mut files: Vec<PathBuf> = entries
@@ -212,7 +231,7 @@ fn plugin_files<'a>(
                     })
                     .collect();
                 files.sort();
-                all.extend(files);
+                all.extend(files.into_iter().map(PluginPath::Any));
             }
             Err(error) => problems.push(format!("{}: {error}", path.display())),
         }
