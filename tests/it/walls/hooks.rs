@@ -119,7 +119,7 @@ fn a_guard_that_comes_to_no_answer_denies() {
 fn a_script_that_changes_in_a_session_is_asked_about() {
     let project = guarded("sh \"$CLAUDE_PROJECT_DIR\"/scripts/guard.sh");
     let mut talk = Talk::start(&project, &["--allow", "Write"]);
-    let mut write = |talk: &mut Talk, number: usize, answers: &[&str]| {
+    let write = |talk: &mut Talk, number: usize, answers: &[&str]| {
         let name = format!("new-{number}");
         talk.use_tool("t", "Write", json!({"file_path": name, "content": "x"}));
         for answer in answers {
