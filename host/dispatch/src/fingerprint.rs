@@ -193,6 +193,15 @@ fn is_missing(error: &std::io::Error) -> bool {
 /// The digest of a regular file, in the form that components are known by, and its size.
 fn content(path: &Path, left: &mut u64) -> Result<(String, u64), String> {
     let file = toolbay_contract::regular_file::open(path).map_err(|error| error.to_string())?;
+    let too_much = || {
+        let most = MOST_BYTES >> 20;
+        format!("with it, more than {most} MiB would have to be looked at")
+    };
+    // A sparse file says its size for nothing, and would take seconds to read.
+    let size = file.metadata().map_err(|error| error.to_string())?.len();
+    if size > *left {
+        return Err(too_much());
+    }
     // One byte more than there may be shows that there is more.
     let mut file = file.take(left.saturating_add(1));
     let mut hash = Sha256::new();
@@ -206,10 +215,7 @@ fn content(path: &Path, left: &mut u64) -> Result<(String, u64), String> {
         bytes += count as u64;
         hash.update(&buffer[..count]);
     }
-    *left = left.checked_sub(bytes).ok_or_else(|| {
-        let most = MOST_BYTES >> 20;
-        format!("with it, more than {most} MiB would have to be looked at")
-    })?;
+    *left = left.checked_sub(bytes).ok_or_else(too_much)?;
     let hex: Vec<String> = hash.finalize().iter().map(|b| format!("{b:02x}")).collect();
     Ok((format!("sha256:{}", hex.concat()), bytes))
 }
