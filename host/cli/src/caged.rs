@@ -6,6 +6,7 @@
 
 mod closed;
 mod git;
+mod hooks;
 mod job;
 mod judged;
 mod output;
@@ -30,6 +31,7 @@ use toolbay_sandbox::cage::{
 };
 use toolbay_sandbox::process::Bare;
 
+pub use hooks::CagedHooks;
 pub use script::ShellKind;
 pub use tasks::TaskTable;
 pub use toolbay_sandbox::cage::Helper;

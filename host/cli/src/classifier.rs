@@ -5,6 +5,7 @@
 //! "deny" | "ask", "reason": "…"}`; whatever else comes, or nothing in time, means `ask`.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,13 +23,19 @@ const MOST_ANSWER: usize = 64 * 1024;
 /// Asks whoever the settings name.
 pub struct Described {
     settings: ClassifierSettings,
+    project: PathBuf,
     environment: Vec<(OsString, OsString)>,
 }
 
 impl Described {
-    pub fn new(settings: ClassifierSettings, environment: Vec<(OsString, OsString)>) -> Self {
+    pub fn new(
+        settings: ClassifierSettings,
+        project: PathBuf,
+        environment: Vec<(OsString, OsString)>,
+    ) -> Self {
         Self {
             settings,
+            project,
             environment,
         }
     }
@@ -68,7 +75,8 @@ impl Classifier for Described {
             Asker::Command(text) => {
                 let script = Script {
                     text: text.clone(),
-                    cwd: situation.working_directory,
+                    // Not where the model's last command went: a relative name stays the same file.
+                    cwd: self.project.clone(),
                     env: self.environment.clone(),
                     stdin: case,
                     time,
@@ -141,6 +149,7 @@ mod tests {
                 deny: vec!["secrets".into()],
                 timeout,
             },
+            std::env::temp_dir(),
             vec![("PATH".into(), "/usr/bin:/bin".into())],
         );
         let waiting = tokio::runtime::Builder::new_current_thread()

@@ -22,7 +22,7 @@ use toolbay_sandbox::cage::Helper;
 
 use crate::args::Common;
 use crate::audit::Events;
-use crate::caged::{CageSetting, Caged, TaskTable};
+use crate::caged::{CageSetting, Caged, CagedHooks, TaskTable};
 use crate::classifier::Described;
 use crate::compiler::runtime_options;
 use crate::places::{Places, hook_environment, user_name, variables};
@@ -242,11 +242,14 @@ impl Bay {
         let servers = Servers::new(
             inventory.configs,
             Surroundings {
-                launcher: Arc::new(CagedServers::new(
-                    cage_setting.clone(),
-                    cwd.clone(),
-                    Packages::new(places.packages()),
-                )),
+                launcher: Arc::new(
+                    CagedServers::new(
+                        cage_setting.clone(),
+                        cwd.clone(),
+                        Packages::new(places.packages()),
+                    )
+                    .pinned(inventory.pins),
+                ),
                 memory: Arc::new(ToolMemory::new(&places.state)),
                 asker: Some(wishes.asker.take().unwrap_or_else(|| {
                     let (approver, user) = (wishes.approver.clone(), wishes.ask_user.clone());
@@ -267,13 +270,13 @@ impl Bay {
         let some_servers = (!servers.is_empty()).then(|| servers.clone());
         let environment = CallEnvironment {
             roots: roots.clone().into(),
-            working_directory: cwd,
+            working_directory: cwd.clone(),
             path_rules: RulesNow::fixed(policy.path_rules().clone()),
             nested: None,
             session: session.clone(),
             powers: Powers {
                 ask_user: wishes.ask_user,
-                shell: Some(caged),
+                shell: Some(caged.clone()),
                 tasks: Some(tasks),
                 tools: Some(pool.clone()),
                 resources: some_servers
@@ -290,14 +293,16 @@ impl Bay {
             pool,
             rulebook: Rulebook::new(policy, Arc::new(keeper)),
             classifier: settings.classifier.clone().map(|settings| {
-                Arc::new(Described::new(settings, hook_environment())) as Arc<dyn Classifier>
+                let judge = Described::new(settings, cwd.clone(), hook_environment(&roots));
+                Arc::new(judge) as Arc<dyn Classifier>
             }),
             environment,
             approver: wishes.approver,
             hooks: settings.hooks.clone(),
             hook_setting: HookSetting {
                 session_id: wishes.session_id,
-                environment: hook_environment(),
+                environment: hook_environment(&roots),
+                cage: Some(Arc::new(CagedHooks::new(caged))),
             },
             results,
         });

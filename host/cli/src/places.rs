@@ -1,7 +1,7 @@
 //! Where things are kept: the XDG folders, read once.
 #![allow(clippy::disallowed_methods)]
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use toolbay_policy::Standing;
@@ -135,13 +135,39 @@ pub fn user_name() -> Option<String> {
 }
 
 /// The variables that hooks see: where programs and people are, and no secret.
-pub fn hook_environment() -> Vec<(OsString, OsString)> {
+///
+/// Programs are not looked for inside the roots: a hook runs outside of every cage, and a tool may put a
+/// `jq` into a folder of the project that stands on the `PATH`.
+pub fn hook_environment(roots: &[PathBuf]) -> Vec<(OsString, OsString)> {
     const SEEN: [&str; 9] = [
         "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TMPDIR", "TERM",
     ];
+    let value = |name: &str| {
+        let value = std::env::var_os(name)?;
+        Some(match name {
+            "PATH" => path_outside(&value, roots),
+            _ => value,
+        })
+    };
     SEEN.iter()
-        .filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?)))
+        .filter_map(|name| Some((OsString::from(name), value(name)?)))
         .collect()
+}
+
+/// A `PATH` without what is relative or lies inside these folders, by its name or by where links lead.
+fn path_outside(path: &OsStr, roots: &[PathBuf]) -> OsString {
+    // Where shells look without one. An empty one would be the current folder.
+    const USUAL: &str = "/usr/local/bin:/usr/bin:/bin";
+    let is_outside = |folder: &PathBuf| {
+        let real = folder.canonicalize();
+        let mut names = std::iter::once(folder).chain(real.iter());
+        folder.is_absolute() && names.all(|name| !roots.iter().any(|root| name.starts_with(root)))
+    };
+    let kept: Vec<PathBuf> = std::env::split_paths(path).filter(is_outside).collect();
+    match std::env::join_paths(&kept) {
+        Ok(path) if !kept.is_empty() => path,
+        Ok(_) | Err(_) => USUAL.into(),
+    }
 }
 
 /// The collector that spans go to: `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` as it is, or
@@ -173,4 +199,30 @@ pub fn variable(name: &str) -> Option<OsString> {
 /// What `TOOLBAY_LOG` asks to be logged.
 pub fn log_filter() -> Option<String> {
     std::env::var("TOOLBAY_LOG").ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hooks_look_for_no_program_in_the_project() {
+        let folder = tempfile::tempdir().unwrap();
+        let base = folder.path().canonicalize().unwrap();
+        std::fs::create_dir_all(base.join("p/bin")).unwrap();
+        std::os::unix::fs::symlink(base.join("p/bin"), base.join("link")).unwrap();
+        let roots = [base.join("p")];
+        let here = base.display();
+        for (path, wanted) in [
+            (format!("{here}/p/bin:/usr/bin"), "/usr/bin"),
+            (format!("{here}/link:/usr/bin"), "/usr/bin"),
+            (format!("/usr/bin:{here}/p/later"), "/usr/bin"),
+            ("bin:.::/usr/bin".into(), "/usr/bin"),
+            (format!("{here}/p"), "/usr/local/bin:/usr/bin:/bin"),
+            (String::new(), "/usr/local/bin:/usr/bin:/bin"),
+            ("/opt/x:/usr/bin".into(), "/opt/x:/usr/bin"),
+        ] {
+            assert_eq!(path_outside(path.as_ref(), &roots), wanted, "{path}");
+        }
+    }
 }

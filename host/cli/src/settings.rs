@@ -8,6 +8,7 @@ mod judge;
 mod keeper;
 mod layer;
 mod managed_file;
+mod origins;
 mod raw;
 mod sandbox;
 mod serve;
@@ -15,62 +16,33 @@ mod serve;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use toolbay_audit::{OnFull, Rotation};
 use toolbay_contract::GrantTable;
 use toolbay_dispatch::hooks::Hooks;
 use toolbay_mcp::client::config::Scope;
 use toolbay_policy::{
-    Anchors, Capability, Closed, Exits, Managed, Mode, Policy, Provenance, Reach, Rule, Rules,
-    Source, Trusting,
+    Closed, Exits, Managed, Mode, Policy, Provenance, Reach, Rule, Rules, Source, Trusting,
 };
 use toolbay_runtime::Limits;
 
 use crate::caged::{Sandbox, ShellKind};
-use crate::places::{self, Places};
+use crate::places::Places;
 use crate::servers::{Declared, inventory};
-use crate::trust::Trust;
+use crate::trust::Leads;
 
 pub use judge::{Asker, ClassifierSettings};
 pub use keeper::{FileKeeper, Say, Stamps};
+use layer::Layer;
 pub(crate) use layer::read_text;
-use layer::{Layer, Place};
 pub(crate) use managed_file::check as check_managed;
+pub use origins::{CommandLine, Origins, ProjectFile};
+use origins::{FileStanding, grant_of};
 use raw::OnFullWord;
 pub use serve::ServeQuotas;
 
 /// A log of smaller files would turn all the time.
 const SMALLEST_FILE: u64 = 64 * 1024;
-
-/// A grant on the command line: `Tool`, for all that it requests, or `Tool=files,shell`.
-fn grant_of(text: &str) -> anyhow::Result<Grant> {
-    let (tool, words) = match text.split_once('=') {
-        Some((tool, words)) => (tool, Some(words)),
-        None => (text, None),
-    };
-    anyhow::ensure!(
-        !tool.trim().is_empty(),
-        "--grant {text:?} names no tool; write `Tool` or `Tool=files,shell`"
-    );
-    let capability = |word: &str| {
-        Capability::parse(word.trim()).with_context(|| {
-            let known = Capability::ALL.map(Capability::word).join(", ");
-            format!("--grant {text:?}: `{word}` is no capability; there are: {known}")
-        })
-    };
-    let reach = match words {
-        Some(words) => words
-            .split(',')
-            .map(capability)
-            .collect::<anyhow::Result<Reach>>()?,
-        None => Reach::ALL,
-    };
-    Ok(Grant {
-        to: Grantee::Tool(tool.trim().to_owned()),
-        reach,
-        source: Source::CommandLine,
-    })
-}
 
 /// What the program sees.
 #[derive(Debug, Default, Clone)]
@@ -82,7 +54,7 @@ pub struct Settings {
     pub mode: Option<(Mode, String)>,
     pub additional_directories: Vec<PathBuf>,
     pub limits: BTreeMap<String, Limits>,
-    pub plugins: Vec<PathBuf>,
+    pub plugins: Vec<PluginPath>,
     /// What components may use, by digest or, from the command line, by the tool's name.
     pub grants: Vec<Grant>,
     pub hooks: Hooks,
@@ -108,6 +80,22 @@ pub struct Settings {
     home: Option<PathBuf>,
 }
 
+/// A component that settings name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PluginPath {
+    /// A file as it is when it is loaded, or a folder of them.
+    Any(PathBuf),
+    /// The file of a project, with what it held when the user's trust was looked up.
+    Seen { file: PathBuf, digest: String },
+}
+
+impl PluginPath {
+    pub fn file(&self) -> &Path {
+        let (Self::Any(file) | Self::Seen { file, .. }) = self;
+        file
+    }
+}
+
 /// A grant of capabilities to a component.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grant {
@@ -122,147 +110,6 @@ pub enum Grantee {
     Digest(String),
     /// Whatever component has a tool of this name, in this run.
     Tool(String),
-}
-
-/// What was given on the command line.
-#[derive(Debug, Default, Clone)]
-pub struct CommandLine {
-    pub allow: Vec<String>,
-    pub ask: Vec<String>,
-    pub deny: Vec<String>,
-    /// `Tool` or `Tool=files,shell`.
-    pub grant: Vec<String>,
-    pub mode: Option<Mode>,
-    /// One more settings file.
-    pub settings: Option<PathBuf>,
-    /// The person has looked at the project's hooks.
-    pub project_hooks: bool,
-    /// The person has looked at all of the project's settings.
-    pub trust_project: bool,
-}
-
-/// All that settings are made from; the same again gives them as they are then.
-#[derive(Debug, Clone)]
-pub struct Origins {
-    pub cwd: PathBuf,
-    pub places: Places,
-    pub given: CommandLine,
-}
-
-impl Origins {
-    /// The files that count, the strongest first. Whether they exist is another question.
-    fn files(&self) -> Vec<Place> {
-        let place = |file: PathBuf, source| Place {
-            file,
-            source,
-            is_foreign: false,
-        };
-        let mut files = vec![place(self.places.managed.clone(), Source::Managed)];
-        if let Some(file) = &self.given.settings {
-            files.push(place(self.cwd.join(file), Source::Flags));
-        }
-        let project = |name: &str| self.cwd.join(".toolbay").join(name);
-        files.push(place(project("settings.local.json"), Source::Local));
-        files.push(place(project("settings.json"), Source::Project));
-        if let Some(home) = &self.places.home {
-            files.push(place(home.join(".toolbay/settings.json"), Source::User));
-        }
-        files
-    }
-
-    /// The files of another agent's folder, such as `.claude`.
-    fn foreign_files(&self, folder: &Path) -> Vec<Place> {
-        let place = |file: PathBuf, source| Place {
-            file,
-            source,
-            is_foreign: true,
-        };
-        let here = self.cwd.join(folder);
-        let mut files = vec![
-            place(here.join("settings.local.json"), Source::Local),
-            place(here.join("settings.json"), Source::Project),
-        ];
-        if let Some(home) = &self.places.home
-            && folder.is_relative()
-        {
-            let file = home.join(folder).join("settings.json");
-            files.push(place(file, Source::User));
-        }
-        files
-    }
-
-    /// Reads everything. One file that cannot be used makes all of them unusable: a rule that is
-    /// not seen is a rule that does not hold.
-    pub fn load(&self) -> anyhow::Result<Settings> {
-        let trust = Trust::load(&self.places.state)?;
-        let mut settings = Settings {
-            home: self.places.home.clone(),
-            ..Settings::default()
-        };
-        settings.take_command_line(self)?;
-        let mut files = self.files();
-        let mut at = 0;
-        while let Some(place) = files.get(at).cloned() {
-            at += 1;
-            if place.source == Source::Managed {
-                managed_file::check(&place.file)?;
-            }
-            settings.looked_for.push(place.file.clone());
-            let Some(text) = read_text(&place.file)? else {
-                // The rules that the user relies on would not be there.
-                if place.source == Source::Flags {
-                    bail!("--settings {}: there is no such file", place.file.display());
-                }
-                continue;
-            };
-            let home = self.places.home.as_deref();
-            let layer = Layer::parse(place, &text, home, &self.cwd)?;
-            for folder in &layer.raw.import {
-                let more = self.foreign_files(folder).into_iter();
-                files.extend(
-                    more.filter(|place| !files.contains(place))
-                        .collect::<Vec<_>>(),
-                );
-            }
-            let trusted = self.is_trusted(&layer.place, &text, &trust);
-            settings.take(layer, trusted, self.given.project_hooks)?;
-        }
-        if let Some((Mode::Bypass, whose)) = &settings.mode {
-            Mode::bypass_is_possible(places::standing(), &settings.managed)
-                .with_context(|| format!("{whose} wants the mode {}", Mode::Bypass))?;
-        }
-        Ok(settings)
-    }
-
-    /// Whether a file may loosen anything.
-    fn is_trusted(&self, place: &Place, text: &str, trust: &Trust) -> bool {
-        match place.source {
-            Source::Local | Source::Project => {
-                self.given.trust_project || trust.covers(&place.file, text)
-            }
-            Source::Managed
-            | Source::Flags
-            | Source::Session
-            | Source::CommandLine
-            | Source::User => true,
-        }
-    }
-
-    /// The settings files in the project, with their texts, for somebody who looks at them.
-    pub fn project_files(&self) -> anyhow::Result<Vec<(PathBuf, String)>> {
-        let mut found = Vec::new();
-        for place in self.files() {
-            let is_in_project = matches!(place.source, Source::Local | Source::Project);
-            if is_in_project && let Some(text) = read_text(&place.file)? {
-                found.push((place.file, text));
-            }
-        }
-        let servers = self.cwd.join(inventory::PROJECT_FILE);
-        if let Some(text) = read_text(&servers)? {
-            found.push((servers, text));
-        }
-        Ok(found)
-    }
 }
 
 impl Settings {
@@ -304,14 +151,25 @@ impl Settings {
     }
 
     /// Takes over what a file says; of one that is not trusted only what tightens.
-    fn take(&mut self, layer: Layer, trusted: bool, hooks_are_seen: bool) -> anyhow::Result<()> {
+    fn take(
+        &mut self,
+        layer: Layer,
+        standing: FileStanding,
+        hooks_are_seen: bool,
+    ) -> anyhow::Result<()> {
         let Layer {
             place,
             raw,
             rules,
-            hooks,
+            mut hooks,
             folder,
+            ..
         } = layer;
+        let (trusted, leads, why) = match standing {
+            FileStanding::Own => (true, None, None),
+            FileStanding::Seen(leads) => (true, Some(leads), None),
+            FileStanding::Unseen(why) => (false, None, why),
+        };
         let name = place.file.display().to_string();
         if let Some(managed) = &raw.managed {
             self.managed = managed.clone();
@@ -330,6 +188,16 @@ impl Settings {
         self.rules.allow.extend(rules.allow);
         self.rules.ask.extend(rules.ask);
         self.rules.deny.extend(rules.deny);
+        if place.is_in_project() {
+            let (caged, refused) = hooks.in_cage();
+            hooks = caged;
+            if refused > 0 {
+                self.problems.push(format!(
+                    "{name}: its hooks run in a cage; `\"sandboxed\": false` counts in your own and \
+                     in the managed settings alone"
+                ));
+            }
+        }
         if !hooks.is_empty() {
             if trusted || hooks_are_seen {
                 self.hooks = std::mem::take(&mut self.hooks).and(hooks);
@@ -358,10 +226,12 @@ impl Settings {
             }
         }
         if !left_out.is_empty() {
+            let why = why.unwrap_or_else(|| {
+                "settings in a project are written by whoever made the project".into()
+            });
             self.problems.push(format!(
-                "{name}: its {} do not count: settings in a project are written by whoever made \
-                 the project; look at them, then say so with `toolbay trust`, or for once with \
-                 --trust-project",
+                "{name}: its {} do not count: {why}; look at them, then say so with `toolbay \
+                 trust`, or for once with --trust-project",
                 left_out.join(", ")
             ));
         }
@@ -370,7 +240,13 @@ impl Settings {
         }
         self.additional_directories
             .extend(directories.into_iter().map(absolute));
-        self.plugins.extend(raw.plugins.into_iter().map(absolute));
+        match &leads {
+            None => {
+                let files = raw.plugins.into_iter().map(absolute);
+                self.plugins.extend(files.map(PluginPath::Any));
+            }
+            Some(leads) => self.take_leads(leads),
+        }
         for (tool, limits) in raw.limits {
             self.limits.entry(tool).or_insert(limits);
         }
@@ -392,12 +268,14 @@ impl Settings {
         if let (Some(classifier), None) = (permissions.classifier, &self.classifier) {
             self.classifier = Some(classifier.resolve().with_context(|| name.clone())?);
         }
-        self.mcp_servers.extend(inventory::declared(
-            raw.mcp_servers,
-            scope_of(place.source),
-            &name,
-            &folder,
-        ));
+        let scope = scope_of(place.source);
+        let mut servers = inventory::declared(raw.mcp_servers, scope, &name, &folder);
+        if let Some(leads) = &leads {
+            for server in &mut servers {
+                server.pin = leads.servers.get(&server.name).cloned();
+            }
+        }
+        self.mcp_servers.extend(servers);
         self.mcp_server_list = self.mcp_server_list.take().or(raw.mcp_server_list);
         if let Some(quotas) = raw.mcp_serve {
             quotas.check().with_context(|| name.clone())?;
@@ -411,6 +289,22 @@ impl Settings {
                 .with_context(|| name)?;
         }
         Ok(())
+    }
+
+    /// The components that were looked at, and no others: neither one that comes into a folder
+    /// later, nor another one of the same name.
+    fn take_leads(&mut self, leads: &Leads) {
+        let missing = leads.missing.iter();
+        let sentences =
+            missing.map(|path| format!("{}: there is no such component", path.display()));
+        self.problems.extend(sentences);
+        let plugins = leads.plugins.iter().cloned();
+        self.plugins
+            .extend(plugins.map(|(file, digest)| PluginPath::Seen { file, digest }));
+        // What changes is looked at again, while the session runs.
+        let files = leads.files.files().map(|(path, _)| path.to_owned());
+        self.looked_for.extend(files);
+        self.looked_for.extend(leads.folders.iter().cloned());
     }
 
     fn take_audit(&mut self, audit: raw::RawAudit) {
@@ -460,16 +354,6 @@ impl Settings {
         match &self.mode {
             Some((mode, _)) => policy.with_mode(*mode),
             None => policy,
-        }
-    }
-}
-
-impl Origins {
-    pub fn anchors(&self) -> Anchors {
-        Anchors {
-            home: self.places.home.clone(),
-            cwd: self.cwd.clone(),
-            settings: self.cwd.clone(),
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::classify::Classifier;
 use crate::denials::Denials;
 use crate::executor::Manners;
 use crate::gate::Gate;
-use crate::hooks::{After, Before, Ending, HookedCall, Hooks};
+use crate::hooks::{After, Before, Ending, HookCage, HookedCall, Hooks};
 use crate::lifecycle::{Ticket, live};
 use crate::nested::Decider;
 use crate::pool::Pool;
@@ -44,6 +44,8 @@ pub struct HookSetting {
     pub session_id: String,
     /// The variables that they see.
     pub environment: Vec<(OsString, OsString)>,
+    /// For those that are to run in a cage; without one they fail.
+    pub cage: Option<Arc<dyn HookCage>>,
 }
 
 /// Runs calls of one session.
@@ -269,6 +271,22 @@ impl Dispatch {
         self.hooks.before(&call).await
     }
 
+    /// What hooks say about the input that will run, of which they know another form.
+    pub(crate) async fn before_again(
+        &self,
+        ticket: &Ticket,
+        tool: &dyn Tool,
+        input: &Value,
+        first: &Before,
+    ) -> Before {
+        let call = self.hooked_call(ticket, tool, input);
+        self.hooks.again(&call, first).await
+    }
+
+    pub(crate) fn hooks(&self) -> &Hooks {
+        &self.hooks
+    }
+
     /// What hooks say after a call. How it ended is put into words for hooks alone.
     pub(crate) async fn after(
         &self,
@@ -289,6 +307,7 @@ impl Dispatch {
         let HookSetting {
             session_id,
             environment,
+            cage,
         } = self.hook_setting.clone();
         HookedCall {
             session_id,
@@ -301,6 +320,8 @@ impl Dispatch {
             call_id: ticket.id.clone(),
             input: input.clone(),
             kill: ticket.environment.kill.clone(),
+            cage,
+            path_rules: ticket.environment.path_rules.get(),
         }
     }
 

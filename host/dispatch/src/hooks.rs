@@ -9,24 +9,30 @@ mod event;
 mod files;
 mod matcher;
 mod message;
+mod pins;
 mod run;
 mod settings;
 mod told;
 mod verdict;
 
 use std::ffi::OsString;
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::Value;
-use toolbay_contract::KillSwitch;
+use toolbay_contract::{BoxFuture, KillSwitch};
+use toolbay_policy::PathRules;
+use toolbay_sandbox::process::{Ended, Script};
 
 pub use event::HookEvent;
+pub use files::{NamedFiles, named_files};
 pub use message::{HookMessage, HookSource, PermissionWord};
+pub use pins::ChangedHook;
 pub use settings::HookSettingsError;
 pub use verdict::{After, Before, HookOpinion};
 
-use settings::Hook;
+use settings::{Hook, Sandboxed};
 
 /// The hooks of a session, in the order of their settings. Cheap to clone.
 #[derive(Debug, Clone, Default)]
@@ -50,6 +56,16 @@ pub struct HookedCall {
     pub input: Value,
     /// Ends the hooks with the call.
     pub kill: KillSwitch,
+    /// Where hooks run that are to run in a cage.
+    pub cage: Option<Arc<dyn HookCage>>,
+    /// What is closed to tools is closed to those, too.
+    pub path_rules: Arc<PathRules>,
+}
+
+/// Runs hooks in a cage: they write in the project and nowhere else, as commands do.
+pub trait HookCage: fmt::Debug + Send + Sync {
+    /// Runs it to its end. The error says why it did not run.
+    fn run(&self, script: Script, rules: Arc<PathRules>) -> BoxFuture<'_, Result<Ended, String>>;
 }
 
 /// How the call ended.
@@ -65,6 +81,18 @@ impl Hooks {
         Ok(Self {
             all: Arc::new(settings::parse(value, source)?),
         })
+    }
+
+    /// As hooks of a project: they run in a cage, whatever they say of themselves. Says how many
+    /// wanted to run outside.
+    pub fn in_cage(self) -> (Self, usize) {
+        let mut all = self.all.to_vec();
+        let mut refused = 0;
+        for hook in &mut all {
+            refused += usize::from(hook.sandboxed == Sandboxed::No);
+            hook.sandboxed = Sandboxed::Yes;
+        }
+        (Self { all: Arc::new(all) }, refused)
     }
 
     /// Adds the hooks of a weaker source behind these.
@@ -91,6 +119,22 @@ impl Hooks {
         }
         let replies = run::all(&plan, call, told::before(call)).await;
         verdict::before(call, replies)
+    }
+
+    /// Asks the hooks that do not know the input that will run: neither did they see it before, nor
+    /// is it what they wrote themselves. `call` has that input, `first` is what came of all before.
+    pub async fn again(&self, call: &HookedCall, first: &Before) -> Before {
+        let event = HookEvent::PreToolUse;
+        let mut plan = run::plan(&self.all, event, &call.tool);
+        plan.retain(|planned| {
+            let mut own = first.wrote.iter();
+            !own.any(|(command, input)| *command == planned.hook.command && *input == call.input)
+        });
+        if plan.is_empty() {
+            return Before::default();
+        }
+        let replies = run::all(&plan, call, told::before(call)).await;
+        verdict::again(call, replies)
     }
 
     /// Tells the hooks how the call ended.

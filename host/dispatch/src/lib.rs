@@ -7,10 +7,12 @@
 
 mod approve;
 mod begin;
+mod changed_hooks;
 mod classify;
 mod denials;
 mod dispatch;
 mod executor;
+pub mod fingerprint;
 mod gate;
 pub mod hooks;
 mod lifecycle;

@@ -12,6 +12,7 @@ use toolbay_contract::{
 use toolbay_policy::{Decision, HookWord, Permit, Policy, Question, Request, Ruling, Stage};
 
 use crate::approve::{Answer, Approver, GrantSummary, PermissionQuestion};
+use crate::changed_hooks::ChangedHooks;
 use crate::classify::{Classifier, Judgement, Situation};
 use crate::dispatch::HookSetting;
 use crate::hooks::{Before, HookOpinion, HookedCall, Hooks};
@@ -93,6 +94,7 @@ impl Decider {
         let HookSetting {
             session_id,
             environment,
+            cage,
         } = self.hook_setting.clone();
         let call = HookedCall {
             session_id,
@@ -105,7 +107,21 @@ impl Decider {
             call_id: caller.call_id.to_string(),
             input: json!({ "command": text }),
             kill: caller.kill.clone(),
+            cage,
+            path_rules: policy.path_rules().clone(),
         };
+        let asking = ChangedHooks {
+            hooks: &self.hooks,
+            approver: &*self.approver,
+            audit: &*self.audit,
+            tool: &call.tool,
+            caller: Some(&caller.tool),
+            call_id: &call.call_id,
+            input: &request.input,
+        };
+        if let Err(reason) = asking.settle().await {
+            return HookWord::Deny(reason);
+        }
         let Before {
             opinion,
             updated_input,

@@ -68,6 +68,9 @@ pub struct Ended {
     pub stderr: Vec<u8>,
     /// Whether one of the two lost something.
     pub truncated: bool,
+    /// Whether others held the output when the shell had ended, and were killed: there may have been
+    /// more to come.
+    pub held_open: bool,
 }
 
 /// Why there is nothing to tell of a command.
@@ -109,6 +112,7 @@ pub async fn run(script: Script) -> Result<Ended, StartError> {
             () = feed(pipes.stdin, script.stdin) => ending.await,
         }
     };
+    let held_open = matches!(stop, Ok(Stop::HeldOpen));
     let how = match stop {
         Ok(Stop::Quiet) => group.leave()?,
         Ok(Stop::HeldOpen) => group.kill().await?,
@@ -119,6 +123,7 @@ pub async fn run(script: Script) -> Result<Ended, StartError> {
     Ok(Ended {
         how,
         truncated: stdout.is_truncated() || stderr.is_truncated(),
+        held_open,
         stdout: stdout.into_bytes(),
         stderr: stderr.into_bytes(),
     })

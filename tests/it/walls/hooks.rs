@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::program::Project;
+use crate::run::{Talk, text};
 
 const GUARD: &str = "#!/bin/sh\nexit 0\n";
 
@@ -111,4 +112,41 @@ fn a_guard_that_comes_to_no_answer_denies() {
         assert_ne!(ran.code, Some(0), "{command}");
         assert!(!project.root().join("new").exists(), "{command}");
     }
+}
+
+/// Another program of the user's, such as a checkout, brings another script while the session runs.
+#[test]
+fn a_script_that_changes_in_a_session_is_asked_about() {
+    let project = guarded("sh \"$CLAUDE_PROJECT_DIR\"/scripts/guard.sh");
+    let mut talk = Talk::start(&project, &["--allow", "Write"]);
+    let write = |talk: &mut Talk, number: usize, answers: &[&str]| {
+        let name = format!("new-{number}");
+        talk.use_tool("t", "Write", json!({"file_path": name, "content": "x"}));
+        for answer in answers {
+            let asked = talk.until("permission_request");
+            let reason = asked["reason"].as_str().unwrap();
+            assert!(reason.contains("scripts/guard.sh changed"), "{asked}");
+            talk.say(json!({
+                "type": "permission_response", "request_id": asked["request_id"],
+                "behavior": answer,
+            }));
+        }
+        let result = talk.end_turn().remove(0);
+        (project.root().join(name).exists(), text(&result))
+    };
+    let (was_written, said) = write(&mut talk, 1, &[]);
+    assert!(was_written, "{said}");
+    project.file("scripts/guard.sh", "touch \"$CLAUDE_PROJECT_DIR\"/ran\n");
+    let (was_written, said) = write(&mut talk, 2, &["deny"]);
+    assert!(!was_written && !project.root().join("ran").exists());
+    assert!(said.contains("scripts/guard.sh changed"), "{said}");
+    let (was_written, said) = write(&mut talk, 3, &["allow"]);
+    assert!(was_written && project.root().join("ran").exists(), "{said}");
+    // Asked once for each change.
+    let (was_written, said) = write(&mut talk, 4, &[]);
+    assert!(was_written, "{said}");
+    project.file("scripts/guard.sh", GUARD);
+    let (was_written, _) = write(&mut talk, 5, &["deny"]);
+    assert!(!was_written);
+    talk.close();
 }

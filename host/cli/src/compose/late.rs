@@ -4,11 +4,12 @@
 //! that stays, as tools of servers do; one that cannot be compiled is a warning, and the reason that
 //! such a call gets.
 
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::watch;
 use toolbay_contract::Tool;
+
+use crate::settings::PluginPath;
 
 /// Plugins under way, and what became of those that are done.
 pub struct LatePlugins {
@@ -23,11 +24,11 @@ struct Arrived {
 }
 
 impl LatePlugins {
-    /// For these files; without any, nothing is waited for.
-    pub(super) fn expecting(files: &[PathBuf]) -> Self {
+    /// For these; without any, nothing is waited for.
+    pub(super) fn expecting(plugins: &[PluginPath]) -> Self {
         Self {
             arrived: Mutex::default(),
-            is_done: watch::Sender::new(files.is_empty()),
+            is_done: watch::Sender::new(plugins.is_empty()),
         }
     }
 

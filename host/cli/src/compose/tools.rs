@@ -1,6 +1,6 @@
 //! The tools of a session: those that are built in, and those that somebody brought along.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context;
@@ -13,7 +13,7 @@ use super::WhoIsAsked;
 use super::late::LatePlugins;
 use crate::args::Common;
 use crate::builtin::{Builtin, DEMOS, PLUGINS};
-use crate::settings::{Grantee, Say, Settings};
+use crate::settings::{Grantee, PluginPath, Say, Settings};
 
 /// A tool that says so of itself is offered in simple mode.
 const SIMPLE: &str = "simple";
@@ -23,7 +23,7 @@ pub enum PluginStart<'a> {
     /// All of them.
     Compiling,
     /// Those that need not be compiled; the files of the others are put here.
-    Leaving(&'a mut Vec<PathBuf>),
+    Leaving(&'a mut Vec<PluginPath>),
 }
 
 /// Every tool that there is, in no order.
@@ -48,19 +48,19 @@ pub async fn open_tools(
             tools.push(Arc::new(plugin.with_grants(Arc::new(AllGranted))));
         }
     }
-    let files = plugin_files(common.plugins.iter().chain(&settings.plugins), problems);
-    for file in files {
+    for plugin in plugin_files(common, settings, problems) {
         if let PluginStart::Leaving(later) = &mut start
-            && !Plugin::opens_at_once(runtime, &Source::File(file.clone())).await
+            && let Ok(source) = permitted(&plugin, &settings.managed)
+            && !Plugin::opens_at_once(runtime, &source).await
         {
             problems.push(format!(
                 "{} has to be compiled before it says who it is; its tool joins when that is done",
-                file.display()
+                plugin.file().display()
             ));
-            later.push(file);
+            later.push(plugin);
             continue;
         }
-        match open_file(runtime, &file, settings).await {
+        match open_file(runtime, &plugin, settings).await {
             Ok(plugin) => tools.push(Arc::new(plugin.with_grants(grants.clone()))),
             Err(error) => problems.push(error.to_string()),
         }
@@ -74,15 +74,15 @@ pub async fn open_tools(
 /// nobody has called yet. `changed` is told of each tool that came.
 pub(super) async fn open_late(
     (runtime, settings): (Runtime, Settings),
-    files: Vec<PathBuf>,
+    plugins: Vec<PluginPath>,
     others: Vec<Arc<dyn Tool>>,
     late: Arc<LatePlugins>,
     changed: impl Fn(),
     say: Say,
 ) {
     let grants: Arc<dyn Grants> = Arc::new(settings.grant_table());
-    for file in files {
-        match open_file(&runtime, &file, &settings).await {
+    for plugin in plugins {
+        match open_file(&runtime, &plugin, &settings).await {
             Ok(plugin) => {
                 late.came(Arc::new(plugin.with_grants(grants.clone())));
                 changed();
@@ -205,14 +205,14 @@ async fn open_builtin(
 
 async fn open_file(
     runtime: &Runtime,
-    file: &Path,
+    plugin: &PluginPath,
     settings: &Settings,
 ) -> Result<Plugin, toolbay_contract::Failure> {
-    let source = permitted(file, &settings.managed)?;
+    let source = permitted(plugin, &settings.managed)?;
     let opened = Plugin::open(
         runtime,
         source,
-        Origin::File(file.to_path_buf()),
+        Origin::File(plugin.file().to_path_buf()),
         Trust::ThirdParty,
         settings.limits_of("*"),
     )
@@ -220,19 +220,33 @@ async fn open_file(
     opened.map(|plugin| limited(plugin, settings))
 }
 
-/// The component of a file, unless the owner of the machine has a list that it is not on. What
-/// was checked is what is loaded, whatever becomes of the file.
-fn permitted(file: &Path, managed: &Managed) -> Result<Source, toolbay_contract::Failure> {
-    if managed.allowed_plugins.is_none() {
-        return Ok(Source::File(file.to_path_buf()));
-    }
+/// The component of a file, unless the owner of the machine has a list that it is not on, or it is not
+/// what the user trusted. What was checked is what is loaded, whatever becomes of the file.
+fn permitted(plugin: &PluginPath, managed: &Managed) -> Result<Source, toolbay_contract::Failure> {
+    let (file, seen) = match plugin {
+        PluginPath::Any(file) if managed.allowed_plugins.is_none() => {
+            return Ok(Source::File(file.to_path_buf()));
+        }
+        PluginPath::Any(file) => (file, None),
+        PluginPath::Seen { file, digest } => (file, Some(digest)),
+    };
     let bad = |reason: String| toolbay_contract::Failure::BadComponent {
         plugin: file.display().to_string(),
         reason,
     };
     let bytes = toolbay_contract::regular_file::read(file, toolbay_runtime::MAX_COMPONENT)
         .map_err(|error| bad(error.to_string()))?;
-    let permitted = managed.permits_plugin(&digest(&bytes), None);
+    let digest = digest(&bytes);
+    if seen.is_some_and(|seen| *seen != digest) {
+        return Err(bad(
+            "it is not the component that you trusted; look at it again with `toolbay trust`"
+                .into(),
+        ));
+    }
+    if managed.allowed_plugins.is_none() {
+        return Ok(Source::Bytes(bytes.into()));
+    }
+    let permitted = managed.permits_plugin(&digest, None);
     permitted.map_err(|refusal| bad(refusal.to_string()))?;
     Ok(Source::Bytes(bytes.into()))
 }
@@ -244,16 +258,21 @@ fn limited(plugin: Plugin, settings: &Settings) -> Plugin {
 }
 
 /// Files as they are, folders as the `.wasm` files in them, in order of name.
-fn plugin_files<'a>(
-    given: impl Iterator<Item = &'a PathBuf>,
+fn plugin_files(
+    common: &Common,
+    settings: &Settings,
     problems: &mut Vec<String>,
-) -> Vec<PathBuf> {
+) -> Vec<PluginPath> {
     let mut all = Vec::new();
-    for path in given {
-        if !path.is_dir() {
-            all.push(path.clone());
-            continue;
-        }
+    let given = common.plugins.iter().cloned().map(PluginPath::Any);
+    for plugin in given.chain(settings.plugins.iter().cloned()) {
+        let path = match &plugin {
+            PluginPath::Any(path) if path.is_dir() => path,
+            PluginPath::Any(_) | PluginPath::Seen { .. } => {
+                all.push(plugin);
+                continue;
+            }
+        };
         match std::fs::read_dir(path) {
             Ok(entries) => {
                 let mut files: Vec<PathBuf> = entries
@@ -265,7 +284,7 @@ fn plugin_files<'a>(
                     })
                     .collect();
                 files.sort();
-                all.extend(files);
+                all.extend(files.into_iter().map(PluginPath::Any));
             }
             Err(error) => problems.push(format!("{}: {error}", path.display())),
         }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use serde::Deserialize;
@@ -14,7 +15,7 @@ use super::remote_list;
 use crate::places::{self, Places};
 use crate::settings::{Settings, check_managed, read_text};
 use crate::settings_file::read_jsonc;
-use crate::trust::Trust;
+use crate::trust::{LeadGround, Leads, ServerPin, Trust, TrustVerdict};
 
 /// The project's file, which other agents read too.
 pub const PROJECT_FILE: &str = ".mcp.json";
@@ -31,6 +32,8 @@ pub struct Declared {
     /// What paths in it start from.
     pub folder: PathBuf,
     pub raw: RawServer,
+    /// What it ran when the user looked at it, if it is the project's.
+    pub pin: Option<Arc<ServerPin>>,
 }
 
 /// A file that holds servers and nothing else.
@@ -58,6 +61,8 @@ pub struct Sources<'a> {
 #[derive(Debug, Default)]
 pub struct Inventory {
     pub configs: Vec<ServerConfig>,
+    /// What the project's servers run, by name.
+    pub pins: BTreeMap<String, Arc<ServerPin>>,
     /// Those that are known and cannot be used: pending, forbidden, or wrong.
     pub others: Vec<Status>,
     /// What people should be told.
@@ -114,20 +119,35 @@ impl Inventory {
             }
         };
         let trust = Trust::load(&sources.places.state)?;
-        let whole = sources.trust_project || trust.covers(&file, &text);
+        let looked = look(&text, &file, sources, &trust);
         let mut approved = Vec::new();
-        for declared in servers {
-            let entry = entry_text(&text, &declared.name);
-            let is_seen =
-                entry.is_some_and(|entry| trust.covers(&entry_key(&file, &declared.name), &entry));
-            if whole || is_seen {
-                approved.push(declared);
-                continue;
-            }
+        for mut declared in servers {
+            let why = match &looked {
+                Ok((whole, leads)) => {
+                    declared.pin = leads.servers.get(&declared.name).cloned();
+                    let seen = declared.pin.as_deref().map(ServerPin::files);
+                    let entry = entry_text(&text, &declared.name);
+                    let verdict = match (entry, seen) {
+                        _ if *whole => TrustVerdict::Trusted,
+                        (Some(entry), Some(seen)) => {
+                            trust.judge(&entry_key(&file, &declared.name), &entry, seen)
+                        }
+                        (_, _) => TrustVerdict::Unknown,
+                    };
+                    if verdict.is_trusted() {
+                        approved.push(declared);
+                        continue;
+                    }
+                    verdict.why()
+                }
+                Err(why) => Some(format!("what it runs cannot be looked at: {why}")),
+            };
+            let why = why.unwrap_or_else(|| {
+                "nobody has looked at it: it was written by whoever made the project".into()
+            });
             let state = State::Pending {
                 reason: Some(format!(
-                    "nobody has looked at it: it was written by whoever made the project; \
-                     `toolbay mcp approve {}` shows it and asks",
+                    "{why}; `toolbay mcp approve {}` shows it and asks",
                     quoted(&declared.name)
                 )),
             };
@@ -157,6 +177,7 @@ impl Inventory {
             source,
             folder,
             raw,
+            pin,
         } = &declared;
         let variable = |name: &str| places::variable(name)?.into_string().ok();
         let resolved = raw.resolve(name, *scope, source, folder, &variable);
@@ -171,13 +192,35 @@ impl Inventory {
             }
         };
         match permitted(&config, &sources.settings.managed) {
-            Ok(()) => self.configs.push(config),
+            Ok(()) => {
+                let pin = pin.iter().map(|pin| (name.clone(), pin.clone()));
+                self.pins.extend(pin);
+                self.configs.push(config);
+            }
             Err(reason) => {
                 let state = State::Disabled { reason };
                 self.others.push(status(&declared, state));
             }
         }
     }
+}
+
+/// Whether the whole file is trusted, and what its servers run.
+fn look(
+    text: &str,
+    file: &Path,
+    sources: &Sources<'_>,
+    trust: &Trust,
+) -> Result<(bool, Leads), String> {
+    let ground = LeadGround {
+        project: sources.cwd.to_owned(),
+        home: sources.places.home.clone(),
+    };
+    let plain = read_jsonc(text).map_err(|error| format!("{error:#}"))?;
+    let value: Value = serde_json::from_str(&plain).map_err(|error| error.to_string())?;
+    let leads = Leads::of_servers(&value, &ground)?;
+    let whole = sources.trust_project || trust.covers(file, text, &leads.files);
+    Ok((whole, leads))
 }
 
 /// What the owner of the machine has to say about a server.
@@ -250,6 +293,7 @@ pub fn declared(
         source: source.to_owned(),
         folder: folder.to_path_buf(),
         raw,
+        pin: None,
     };
     servers.into_iter().map(one).collect()
 }

@@ -1,6 +1,6 @@
 //! Starts servers in cages: each has its own roots, hosts and variables.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
@@ -22,6 +22,7 @@ use toolbay_sandbox::cage::{
 use super::fetched::{self, Package, Packages};
 use crate::caged::{CageSetting, Extra, enclose};
 use crate::spinner::Spinner;
+use crate::trust::ServerPin;
 
 /// A server ends with its session; this is for one whose session does not.
 const LIFE: Duration = Duration::from_secs(7 * 24 * 3600);
@@ -39,6 +40,8 @@ pub struct CagedServers {
     setting: CageSetting,
     cwd: PathBuf,
     packages: Packages,
+    /// What the project's servers ran when the user looked at them.
+    pins: BTreeMap<String, Arc<ServerPin>>,
     enclosures: Arc<Mutex<HashMap<Ground, Enclosure>>>,
 }
 
@@ -48,8 +51,16 @@ impl CagedServers {
             setting,
             cwd,
             packages,
+            pins: BTreeMap::new(),
             enclosures: Arc::default(),
         }
+    }
+
+    /// Starts these servers only as long as they run what they ran when the user looked at them.
+    #[must_use]
+    pub fn pinned(mut self, pins: BTreeMap<String, Arc<ServerPin>>) -> Self {
+        self.pins = pins;
+        self
     }
 
     fn ground(&self, config: &StdioConfig, package: Option<&Package>) -> Ground {
@@ -224,6 +235,10 @@ impl Launcher for CagedServers {
         instance: Instance,
     ) -> BoxFuture<'a, Result<Launched, String>> {
         Box::pin(async move {
+            if let Some(pin) = self.pins.get(server).cloned() {
+                let looking = tokio::task::spawn_blocking(move || pin.check());
+                looking.await.map_err(|error| error.to_string())??;
+            }
             let package = self.packages.of(config);
             let fetched = match &package {
                 Some(package) if !package.is_fetched() => {

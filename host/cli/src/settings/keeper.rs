@@ -4,10 +4,12 @@ use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use toolbay_dispatch::fingerprint::Fingerprint;
+use toolbay_dispatch::hooks::{NamedFiles, named_files};
 use toolbay_dispatch::{Keeper, RuleScope};
 use toolbay_policy::{Closed, Mode, Policy};
 
-use super::{Origins, Settings};
+use super::{Asker, Origins, Settings};
 use crate::places;
 use crate::settings_file::{add_allow_rules, settings_file_of};
 use crate::trust::Trust;
@@ -90,6 +92,12 @@ impl FileKeeper {
         let roots = self.roots.iter();
         let run_by_hooks = roots.flat_map(|root| settings.hooks.files_in(root, home));
         closed.unwritable.extend(run_by_hooks);
+        // The command that answers questions in the user's place is no other matter.
+        if let Some(Asker::Command(command)) = settings.classifier.as_ref().map(|it| &it.asker) {
+            let roots = self.roots.iter();
+            let files = roots.flat_map(|root| named_files(command, root, home, NamedFiles::Closed));
+            closed.unwritable.extend(files);
+        }
         settings.policy(self.roots.clone(), &closed, home)
     }
 
@@ -168,10 +176,16 @@ impl Keeper for FileKeeper {
             if scope == RuleScope::User {
                 return Ok(());
             }
+            let leads = |text: &str| self.origins.leads_of(&file, text).map(|leads| leads.files);
+            let before: Option<(&str, Fingerprint)> = match change.before.as_deref() {
+                Some(text) => Some((text, leads(text)?)),
+                None => None,
+            };
+            let after = leads(&change.after)?;
             Trust::change(&places.state, |trust| {
-                let before = change.before.as_deref();
-                if before.is_none_or(|before| trust.covers(&file, before)) {
-                    trust.add(&file, &change.after);
+                let covers = |(text, leads): &(&str, Fingerprint)| trust.covers(&file, text, leads);
+                if before.as_ref().is_none_or(covers) {
+                    trust.add(&file, &change.after, after);
                 }
             })
         };

@@ -21,6 +21,13 @@ pub(super) struct Place {
     pub(super) is_foreign: bool,
 }
 
+impl Place {
+    /// Whether whoever made the project wrote it.
+    pub(super) fn is_in_project(&self) -> bool {
+        matches!(self.source, Source::Local | Source::Project)
+    }
+}
+
 /// A file's content.
 pub(super) struct Layer {
     pub(super) place: Place,
@@ -29,6 +36,8 @@ pub(super) struct Layer {
     pub(super) hooks: Hooks,
     /// What relative paths in it start from.
     pub(super) folder: PathBuf,
+    /// The whole of it, as far as this program reads it.
+    pub(super) value: serde_json::Value,
 }
 
 /// Reads the text of a settings file; none if there is no such file.
@@ -42,7 +51,7 @@ pub(crate) fn read_text(file: &Path) -> anyhow::Result<Option<String>> {
 
 /// The parser takes a list for an object whose keys are left out: `[]` would be settings
 /// without any.
-fn check_shape(text: &str) -> anyhow::Result<()> {
+fn check_shape(text: &str) -> anyhow::Result<serde_json::Value> {
     const OBJECTS: [&str; 8] = [
         "",
         "/permissions",
@@ -67,7 +76,7 @@ fn check_shape(text: &str) -> anyhow::Result<()> {
             bail!("line 1: {place} must be an object, not a list");
         }
     }
-    Ok(())
+    Ok(value)
 }
 
 impl Layer {
@@ -87,7 +96,11 @@ impl Layer {
         } else {
             serde_json::from_str(text).with_context(name)?
         };
-        check_shape(text).with_context(name)?;
+        let mut value = check_shape(text).with_context(name)?;
+        if place.is_foreign {
+            // Its other keys are another agent's.
+            value = serde_json::Value::Null;
+        }
         if raw.managed.is_some() && place.source != Source::Managed {
             bail!(
                 "{}: `managed` stands in the managed settings alone: everybody else has rules",
@@ -134,6 +147,7 @@ impl Layer {
             rules,
             hooks,
             folder,
+            value,
         })
     }
 }

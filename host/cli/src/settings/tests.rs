@@ -1,4 +1,6 @@
 use super::*;
+use crate::places::Places;
+use crate::trust::Trust;
 
 /// A project, a home and a state folder of its own.
 struct Room {
@@ -186,7 +188,8 @@ fn a_project_can_tighten_but_loosens_only_for_somebody_who_has_looked() {
         room.given.trust_project = false;
         // Looked at, until it changes by a byte.
         let state = room.root.path().join("state");
-        Trust::change(&state, |trust| trust.add(&path, LOOSE)).unwrap();
+        let leads = || room.origins().leads_of(&path, LOOSE).unwrap().files;
+        Trust::change(&state, |trust| trust.add(&path, LOOSE, leads())).unwrap();
         assert!(is_loose(&room.load().unwrap()));
         room.write(file, &LOOSE.replace("\"A\"", "\"*\""));
         assert!(!is_loose(&room.load().unwrap()));

@@ -15,6 +15,11 @@ const BLOCKS: i32 = 2;
 /// that a signal ended.
 const NOT_STARTED: std::ops::RangeInclusive<i32> = 126..=255;
 
+/// Some programs write it in front of their text.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+/// Keys of an answer that can say no, with their quotes.
+const DECISIONS: [&str; 3] = ["\"permissionDecision\"", "\"decision\"", "\"continue\""];
+
 /// One hook's answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Answer {
@@ -24,6 +29,8 @@ pub(super) enum Answer {
     Failed(String),
     /// It did not come to an answer, or to one that cannot be understood: why.
     Broken(String),
+    /// It did not run, because what it runs has changed: what.
+    Changed(String),
     /// The call was over before the hook was: why.
     Cancelled(String),
 }
@@ -70,6 +77,7 @@ pub(super) fn read(hook: &Hook, ended: &Ended) -> Answer {
 
 fn said(hook: &Hook, ended: &Ended) -> Result<Said, String> {
     let stdout = ended.stdout.trim_ascii();
+    let stdout = stdout.strip_prefix(BYTE_ORDER_MARK).unwrap_or(stdout);
     if stdout.starts_with(b"{") {
         let answer: Json = serde_json::from_slice(stdout)
             .map_err(|error| format!("its output begins like JSON but is no answer: {error}"))?;
@@ -77,6 +85,22 @@ fn said(hook: &Hook, ended: &Ended) -> Result<Said, String> {
     }
     if ended.truncated {
         return Err(format!("it wrote more than {MOST_OUTPUT} bytes"));
+    }
+    if hook.event == HookEvent::PreToolUse {
+        if ended.held_open {
+            return Err(
+                "a program that it started still held its output after it had ended, so that its \
+                 answer may not be whole; the hook must wait for it, or redirect its output"
+                    .into(),
+            );
+        }
+        // A no behind a line of a debugger must not be taken for chatter.
+        let has = |key: &&&str| stdout.windows(key.len()).any(|part| part == key.as_bytes());
+        if let Some(key) = DECISIONS.iter().find(has) {
+            return Err(format!(
+                "its output holds {key} but does not begin with JSON; an answer is the JSON alone"
+            ));
+        }
     }
     // Not meant for us, so only people see it.
     Ok(Said {

@@ -14,13 +14,13 @@ use super::Hooks;
 const INTERPRETERS: &[&str] = &[
     ".", "source", "sh", "bash", "dash", "zsh", "ksh", "fish", "python", "pypy", "node", "deno",
     "bun", "ruby", "perl", "php", "lua", "tsx", "ts-node", "pwsh", "awk", "gawk", "make", "gmake",
-    "jq",
+    "jq", "java", "wasmtime",
 ];
 
 /// Endings of files that are run by giving them to another program.
 const SCRIPTS: &[&str] = &[
     "sh", "bash", "zsh", "py", "js", "mjs", "cjs", "ts", "rb", "pl", "php", "lua", "ps1", "awk",
-    "mk", "jq",
+    "mk", "jq", "jar", "wasm",
 ];
 
 /// What stands for the rest of a name where an interpreter adds it.
@@ -36,29 +36,112 @@ const COMPLETIONS: &[&str] = &[
 /// Links that lead to links are followed so often.
 const MOST_LINKS: usize = 40;
 
+/// The first lines of so many scripts are read, with those of their interpreters.
+const MOST_INTERPRETERS: usize = 256;
+/// Systems read no more of a first line.
+const LONGEST_FIRST_LINE: u64 = 4096;
+
+/// Which of the files that a command names are meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NamedFiles {
+    /// All that could be run: no tool may write them. Too many rather than too few, but no file that
+    /// is only data.
+    Closed,
+    /// What is run: the code that somebody vouches for. A file that an interpreter gets behind its
+    /// script is left out, since that may well be where the script keeps its notes.
+    Code,
+}
+
 impl Hooks {
     /// The files below a project that its hooks run: by their names there, and where links lead,
-    /// with the links on the way. Too many rather than too few, but no file that is only data.
+    /// with the links on the way.
     pub fn files_in(&self, project: &Path, home: Option<&Path>) -> Vec<PathBuf> {
         let mut files = BTreeSet::new();
         for hook in self.all.iter() {
-            let words = words(&hook.command);
-            for folder in folders(&words, project, home) {
-                for (at, word) in words.iter().enumerate() {
-                    let before = words[..at].iter();
-                    let is_given = before.rev().take(4).any(|before| is_interpreter(before));
-                    for ending in COMPLETIONS {
-                        let name = format!("{}{ending}", relative(word));
-                        let path = plain(&folder.join(name));
-                        if is_run(&path, is_given) {
-                            follow(&path, project, &mut files);
-                        }
-                    }
-                }
-            }
+            let found = named_files(&hook.command, project, home, NamedFiles::Closed);
+            files.extend(found);
         }
         files.into_iter().collect()
     }
+}
+
+/// The files below a project that a shell command runs, as far as it names them, with the links on
+/// the way and the interpreters that their first lines name.
+pub fn named_files(
+    command: &str,
+    project: &Path,
+    home: Option<&Path>,
+    which: NamedFiles,
+) -> BTreeSet<PathBuf> {
+    let mut files = BTreeSet::new();
+    named(command, (project, home), which, &mut files);
+    // A script's first line names what runs it, and that may be a file of the project, too.
+    let mut open: Vec<PathBuf> = files.iter().cloned().collect();
+    for _ in 0..MOST_INTERPRETERS {
+        let Some(file) = open.pop() else {
+            break;
+        };
+        let Some(line) = first_line(&file) else {
+            continue;
+        };
+        let mut more = BTreeSet::new();
+        named(&line, (project, home), which, &mut more);
+        // Started by its path, whatever it is, and also if it is made only later.
+        for word in words(&line).iter().filter(|word| word.contains('/')) {
+            let path = match word.starts_with('/') {
+                true => plain(Path::new(word)),
+                false => plain(&project.join(word)),
+            };
+            follow(&path, project, &mut more);
+        }
+        open.extend(more.difference(&files).cloned());
+        files.extend(more);
+    }
+    files
+}
+
+fn named(
+    command: &str,
+    (project, home): (&Path, Option<&Path>),
+    which: NamedFiles,
+    files: &mut BTreeSet<PathBuf>,
+) {
+    let words = words(command);
+    for folder in folders(&words, project, home) {
+        for (at, word) in words.iter().enumerate() {
+            let before = words[..at].iter().rev().take(4);
+            let mut between = before.clone().take_while(|before| !is_interpreter(before));
+            let is_given = before.clone().any(|before| is_interpreter(before));
+            let is_data = is_given
+                && between.any(|word| folder.join(relative(word)).is_file())
+                && which == NamedFiles::Code;
+            for ending in COMPLETIONS {
+                let path = plain(&folder.join(format!("{}{ending}", relative(word))));
+                if is_run(&path, is_given && !is_data) || is_later(word, ending, &path, which) {
+                    follow(&path, project, files);
+                }
+            }
+        }
+    }
+}
+
+/// Whether a name without an ending may be a program that is not there yet: a tool could make it.
+fn is_later(word: &str, ending: &str, path: &Path, which: NamedFiles) -> bool {
+    which == NamedFiles::Closed
+        && ending.is_empty()
+        && word.contains('/')
+        && path.extension().is_none()
+        && path.symlink_metadata().is_err()
+}
+
+/// What follows `#!` in the first line of a script.
+fn first_line(path: &Path) -> Option<String> {
+    let mut begin = Vec::new();
+    let file = toolbay_contract::regular_file::open(path).ok()?;
+    file.take(LONGEST_FIRST_LINE).read_to_end(&mut begin).ok()?;
+    let rest = begin.strip_prefix(b"#!")?;
+    let line = rest.split(|byte| *byte == b'\n').next()?;
+    Some(String::from_utf8_lossy(line).into_owned())
 }
 
 /// The words of a command as far as they may be paths: without quotes, and of those with variables or
@@ -211,12 +294,19 @@ mod tests {
             std::fs::write(file, "").unwrap();
         }
         let mode = std::fs::Permissions::from_mode(0o755);
-        std::fs::set_permissions(project.join("bin/guard"), mode).unwrap();
+        std::fs::set_permissions(project.join("bin/guard"), mode.clone()).unwrap();
         let link =
             |to: &str, name: &str| std::os::unix::fs::symlink(to, project.join(name)).unwrap();
         link("real.py", "two.py");
         link("two.py", "one.py");
         link("s", "folder");
+        let script = |name: &str, line: &str| {
+            std::fs::write(project.join(name), format!("#!{line}\nx")).unwrap();
+            std::fs::set_permissions(project.join(name), mode.clone()).unwrap();
+        };
+        script("env-run.py", "/usr/bin/env -S ./t/interpreter -u");
+        script("own-run", " tools/later");
+        std::fs::write(project.join("t/interpreter"), "").unwrap();
         let absolute = format!("{}/s/g.sh", project.display());
         for (command, wanted) in [
             ("\"$CLAUDE_PROJECT_DIR\"/s/g.sh", &["s/g.sh"][..]),
@@ -243,6 +333,9 @@ mod tests {
             ("python3 -u one.py", &["one.py", "real.py", "two.py"]),
             ("./folder/g.sh", &["folder", "s/g.sh"]),
             ("sh later.sh", &["later.sh"]),
+            ("bin/later", &["bin/later"]),
+            ("./env-run.py", &["env-run.py", "t/interpreter"]),
+            ("./own-run", &["own-run", "tools/later"]),
             // What is only read stays open, and what is not the project's is the user's matter.
             ("grep -q main.rs && test -d s", &[]),
             ("/usr/bin/true", &[]),
@@ -252,6 +345,30 @@ mod tests {
             let mut found = found(&project, &home, command);
             // Scripts that are not there, in other folders, are closed as well.
             found.retain(|file| project.join(file).exists() || wanted.contains(file));
+            assert_eq!(found, wanted, "{command}");
+        }
+    }
+
+    #[test]
+    fn what_a_script_is_given_beside_itself_is_not_vouched_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let project = folder.path().canonicalize().unwrap();
+        for file in ["guard.py", "notes.db", "plain"] {
+            std::fs::write(project.join(file), "").unwrap();
+        }
+        for (command, wanted) in [
+            ("python3 guard.py notes.db", &["guard.py"][..]),
+            ("python3 -u guard.py --notes=notes.db", &["guard.py"]),
+            ("python3 plain", &["plain"]),
+            ("sh -e plain notes.db", &["plain"]),
+            ("bin/later", &[]),
+        ] {
+            let found = named_files(command, &project, None, NamedFiles::Code);
+            let mut found: Vec<&str> = found
+                .iter()
+                .map(|file| file.strip_prefix(&project).unwrap().to_str().unwrap())
+                .collect();
+            found.retain(|file| project.join(file).exists());
             assert_eq!(found, wanted, "{command}");
         }
     }

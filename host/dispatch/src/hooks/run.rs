@@ -11,7 +11,8 @@ use toolbay_sandbox::process::{self, Script};
 use super::HookedCall;
 use super::answer::{self, Answer};
 use super::event::HookEvent;
-use super::settings::{Hook, OnError};
+use super::pins;
+use super::settings::{Hook, OnError, Sandboxed};
 
 /// How much a hook may write to each of its outputs. Answers are a few lines; a changed
 /// input with a large file in it still fits.
@@ -52,7 +53,13 @@ pub(super) fn plan<'a>(hooks: &'a [Hook], event: HookEvent, tool: &str) -> Vec<P
             .find(|planned| planned.hook.command == hook.command);
         match (same, hook.on_error) {
             (None, on_error) => plan.push(Planned { hook, on_error }),
-            (Some(same), on_error) => same.on_error = same.on_error.max(on_error),
+            (Some(same), on_error) => {
+                same.on_error = same.on_error.max(on_error);
+                // A project that repeats the user's hook does not change how it runs.
+                if same.hook.sandboxed == Sandboxed::Yes {
+                    same.hook = hook;
+                }
+            }
         }
     }
     plan
@@ -99,8 +106,19 @@ async fn run(hook: &Hook, call: &HookedCall, told: Arc<[u8]>) -> Answer {
         time: hook.time,
         max_output: MOST_OUTPUT,
     };
-    match process::run(script).await {
+    // As late as can be: what was asked about may have taken a while.
+    if let Err(what) = pins::check(hook).await {
+        return Answer::Changed(what);
+    }
+    let ended = match (hook.sandboxed, &call.cage) {
+        (Sandboxed::Usual | Sandboxed::No, _) => process::run(script)
+            .await
+            .map_err(|error| error.to_string()),
+        (Sandboxed::Yes, Some(cage)) => cage.run(script, call.path_rules.clone()).await,
+        (Sandboxed::Yes, None) => Err("it is to run in a cage, and this session has none".into()),
+    };
+    match ended {
         Ok(ended) => answer::read(hook, &ended),
-        Err(error) => Answer::Broken(error.to_string()),
+        Err(error) => Answer::Broken(error),
     }
 }

@@ -12,6 +12,7 @@ use thiserror::Error;
 
 use super::event::HookEvent;
 use super::matcher::Matcher;
+use super::pins::Pin;
 
 /// Enough for a linter, and a person still waits for it.
 const USUAL_TIME: Duration = Duration::from_secs(60);
@@ -23,7 +24,14 @@ const MOST_SECONDS: f64 = 86_400.0;
 const COMMAND: &str = "command";
 
 /// `statusMessage` is what other agents show while the hook runs.
-const KEYS: [&str; 5] = ["type", "command", "timeout", "onError", "statusMessage"];
+const KEYS: [&str; 6] = [
+    "type",
+    "command",
+    "timeout",
+    "onError",
+    "sandboxed",
+    "statusMessage",
+];
 const GROUP_KEYS: [&str; 2] = ["matcher", "hooks"];
 
 /// One hook, read and ready.
@@ -36,6 +44,18 @@ pub(super) struct Hook {
     pub(super) on_error: OnError,
     /// Where it is written.
     pub(super) settings: Arc<str>,
+    pub(super) sandboxed: Sandboxed,
+    /// What it ran when the session began; none if nobody looked.
+    pub(super) pin: Option<Arc<Pin>>,
+}
+
+/// Whether a hook runs in a cage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sandboxed {
+    /// As the source of the settings has it.
+    Usual,
+    Yes,
+    No,
 }
 
 /// What follows for a call when a hook before it fails, from the most lenient on.
@@ -138,6 +158,8 @@ fn parse_hook(
         time: parse_time(&place.key("timeout"), entry.get("timeout"))?,
         on_error: parse_on_error(&place.key("onError"), entry.get("onError"))?,
         settings: place.file.clone(),
+        sandboxed: parse_sandboxed(&place.key("sandboxed"), entry.get("sandboxed"))?,
+        pin: None,
     })
 }
 
@@ -164,6 +186,18 @@ fn parse_on_error(place: &Place<'_>, value: Option<&Value>) -> Result<OnError, H
         Some(_) => Err(place.wrong(
             "must be \"open\" (a hook that fails lets the call go on) or \"closed\" (it denies)",
         )),
+    }
+}
+
+fn parse_sandboxed(
+    place: &Place<'_>,
+    value: Option<&Value>,
+) -> Result<Sandboxed, HookSettingsError> {
+    match value.map(Value::as_bool) {
+        None => Ok(Sandboxed::Usual),
+        Some(Some(true)) => Ok(Sandboxed::Yes),
+        Some(Some(false)) => Ok(Sandboxed::No),
+        Some(None) => Err(place.wrong("must be true (the hook runs in a cage) or false")),
     }
 }
 

@@ -53,6 +53,8 @@ impl Project {
             call_id: "toolu_1".into(),
             input,
             kill: KillSwitch::new(),
+            cage: None,
+            path_rules: Arc::default(),
         }
     }
 }

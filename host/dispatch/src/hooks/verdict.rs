@@ -1,5 +1,7 @@
 //! What all hooks of an event say together.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::HookedCall;
@@ -13,6 +15,8 @@ use super::settings::OnError;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Before {
     pub opinion: HookOpinion,
+    /// Which hook, by its command, wrote which input.
+    pub(super) wrote: Vec<(Arc<str>, Value)>,
     /// The input to use instead. It was validated by nobody yet.
     pub updated_input: Option<Value>,
     /// What the model should know, in the order of the settings.
@@ -30,6 +34,21 @@ pub enum HookOpinion {
     Allow(String),
     Ask(String),
     Deny(String),
+}
+
+impl HookOpinion {
+    /// The stricter of two, and both reasons if they are equally strict.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Deny(one), Self::Deny(two)) if one != two => Self::Deny(format!("{one}\n{two}")),
+            (Self::Deny(reason), _) | (_, Self::Deny(reason)) => Self::Deny(reason),
+            (Self::Ask(one), Self::Ask(two)) if one != two => Self::Ask(format!("{one}\n{two}")),
+            (Self::Ask(reason), _) | (_, Self::Ask(reason)) => Self::Ask(reason),
+            (Self::Allow(reason), _) | (_, Self::Allow(reason)) => Self::Allow(reason),
+            (Self::None, Self::None) => Self::None,
+        }
+    }
 }
 
 /// What comes of the hooks after a call.
@@ -57,7 +76,34 @@ pub(super) fn before(call: &HookedCall, replies: Vec<Reply<'_>>) -> Before {
     };
     Before {
         opinion,
+        wrote: sum.wrote,
         updated_input,
+        context: sum.context,
+        stop: sum.stop,
+        messages: sum.messages,
+    }
+}
+
+/// What hooks say about the input that will run, who have seen another one before. They only
+/// tighten: a yes to what somebody else wrote is no more than silence, and nobody may change the
+/// input once more.
+pub(super) fn again(call: &HookedCall, replies: Vec<Reply<'_>>) -> Before {
+    let mut sum = Sum::of(call, HookEvent::PreToolUse, replies);
+    sum.summarise();
+    let mut decisions = sum.decisions;
+    decisions.retain(|decision| decision.word != PermissionWord::Allow);
+    let opinion = opinion(decisions);
+    let changes = sum.wrote.iter().filter(|(_, input)| *input != call.input);
+    let opinion = changes.fold(opinion, |opinion, (command, _)| {
+        opinion.and(HookOpinion::Ask(format!(
+            "the hook `{}` would change the input again after it was changed, and is not followed",
+            name(command)
+        )))
+    });
+    Before {
+        opinion,
+        wrote: Vec::new(),
+        updated_input: None,
         context: sum.context,
         stop: sum.stop,
         messages: sum.messages,
@@ -109,6 +155,7 @@ struct Sum<'a> {
     call: &'a HookedCall,
     event: HookEvent,
     decisions: Vec<HookDecision>,
+    wrote: Vec<(Arc<str>, Value)>,
     updated_input: Latest,
     updated_output: Latest,
     context: Vec<String>,
@@ -125,6 +172,7 @@ impl<'a> Sum<'a> {
             call,
             event,
             decisions: Vec::new(),
+            wrote: Vec::new(),
             updated_input: Latest::default(),
             updated_output: Latest::default(),
             context: Vec::new(),
@@ -138,7 +186,12 @@ impl<'a> Sum<'a> {
             let source = HookSource::new(reply.hook, call);
             sum.hooks.push(source.hook.clone());
             match reply.answer {
-                Answer::Said(said) => sum.add(source, *said),
+                Answer::Said(said) => {
+                    let input = said.updated_input.clone();
+                    sum.wrote
+                        .extend(input.map(|input| (reply.hook.command.clone(), input)));
+                    sum.add(source, *said);
+                }
                 Answer::Failed(error) => {
                     let effect = match reply.on_error {
                         OnError::Open | OnError::Usual => Effect::GoesOn,
@@ -153,6 +206,8 @@ impl<'a> Sum<'a> {
                     };
                     sum.add_failure(source, error, effect);
                 }
+                // It never had its say, whatever it would accept of itself.
+                Answer::Changed(error) => sum.add_failure(source, error, Effect::Denies),
                 Answer::Cancelled(reason) => sum.add_cancelled(source, reason),
             }
         }
@@ -160,6 +215,12 @@ impl<'a> Sum<'a> {
     }
 
     fn add(&mut self, source: HookSource, said: Said) {
+        // Whoever wants everything to stop before a call does not want the call.
+        if self.event == HookEvent::PreToolUse
+            && let Some(reason) = &said.stop
+        {
+            self.decide(&source, PermissionWord::Deny, reason.clone(), None);
+        }
         if let Some((word, reason)) = said.decision {
             self.decide(&source, word, reason, said.updated_input.clone());
         }

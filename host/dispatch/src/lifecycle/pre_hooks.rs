@@ -3,15 +3,16 @@
 
 use std::sync::Arc;
 
-use toolbay_contract::Tool;
+use toolbay_contract::{Failure, Tool};
 use toolbay_policy::{Decision, HookWord, Opinion, Request, Study, Subject};
 
 use super::input::{Checked, Reviewed, check};
 use super::schema::shape;
 use super::{Stage, Stopped, Ticket, unless_killed};
+use crate::changed_hooks::ChangedHooks;
 use crate::classify::{Judging, Situation};
 use crate::dispatch::Dispatch;
-use crate::hooks::{Before, HookOpinion};
+use crate::hooks::HookOpinion;
 use crate::subjects::{asks_of_the_cage, subjects};
 
 /// A call about which hooks have spoken.
@@ -44,6 +45,20 @@ impl Reviewed {
             ticket.policy.study(found, cwd)
         };
         let mut found = taken(&ticket, &checked);
+        let asking = ChangedHooks {
+            hooks: dispatch.hooks(),
+            approver: dispatch.approver(),
+            audit: &*ticket.environment.audit,
+            tool: &tool.info().name,
+            caller: None,
+            call_id: ticket.id.as_str(),
+            input: &checked.text,
+        };
+        let settled = unless_killed(&ticket.environment, asking.settle()).await;
+        if let Err(failure) = settled.and_then(|it| it.map_err(Failure::Denied)) {
+            let known = Some((tool.clone(), checked.input));
+            return Err(Stopped::at(Stage::PreHooks, ticket, failure, known));
+        }
         let hooks = dispatch.before(&ticket, &*tool, &checked.input);
         let hooks = unless_killed(&ticket.environment, hooks);
         let looking = async {
@@ -60,22 +75,18 @@ impl Reviewed {
                 Some((tool.clone(), input)),
             )
         };
-        let Before {
-            mut opinion,
-            updated_input,
-            context,
-            stop: stops,
-            messages,
-        } = match before {
+        let mut before = match before {
             Ok(before) => before,
             Err(failure) => return Err(stop(ticket, failure, checked.input)),
         };
-        ticket.hook_messages.extend(messages);
-        ticket.notes.extend(context);
-        ticket.stop = stops;
+        ticket.hook_messages.append(&mut before.messages);
+        ticket.notes.append(&mut before.context);
+        ticket.stop = before.stop.take();
+        let mut opinion = std::mem::take(&mut before.opinion);
 
         // What a hook puts in place of the input is no more trusted than the input.
-        if let Some(updated) = updated_input {
+        if let Some(updated) = before.updated_input.take() {
+            let seen = checked.input.clone();
             let shaped = match shape(&*tool, &schema, updated) {
                 Ok(shaped) => shaped,
                 Err(failure) => return Err(stop(ticket, by_a_hook(failure), checked.input)),
@@ -91,6 +102,22 @@ impl Reviewed {
             }
             found = taken(&ticket, &checked);
             study = studied(&ticket, &found);
+            // Who guards must know what will run, and not what somebody wanted at first.
+            if checked.input != seen {
+                let again = dispatch.before_again(&ticket, &*tool, &checked.input, &before);
+                let again = match unless_killed(&ticket.environment, again).await {
+                    Ok(again) => again,
+                    Err(failure) => return Err(stop(ticket, failure, checked.input)),
+                };
+                ticket.hook_messages.extend(again.messages);
+                let known = ticket.notes.clone();
+                let news = again.context.into_iter();
+                ticket
+                    .notes
+                    .extend(news.filter(|note| !known.contains(note)));
+                ticket.stop = ticket.stop.take().or(again.stop);
+                opinion = opinion.and(again.opinion);
+            }
         }
         Ok(Hooked {
             ticket,
@@ -144,9 +171,7 @@ async fn judging(
     Some(Judging::start(classifier, checked.text.clone(), situation))
 }
 
-fn by_a_hook(failure: toolbay_contract::Failure) -> toolbay_contract::Failure {
-    use toolbay_contract::Failure;
-
+fn by_a_hook(failure: Failure) -> Failure {
     match failure {
         Failure::InvalidInput(problem) => Failure::InvalidInput(format!(
             "a hook changed the input, and what it made of it is refused: {problem}"

@@ -9,13 +9,13 @@ use toolbay_dispatch::RuleScope;
 use toolbay_mcp::client::config::{LinkConfig, RawServer, Scope};
 
 use crate::args::{Common, McpAdd, ServerKind, ServerScope};
-use crate::commands::trust::agrees;
+use crate::commands::trust::{agrees, show_leads};
 use crate::commands::{CALL_FAILED, print_json, print_line};
-use crate::compose::working_directory;
+use crate::compose::{origins, working_directory};
 use crate::places::{self, Places};
 use crate::servers::Packages;
 use crate::servers::inventory::{PROJECT_FILE, entry_key, entry_text};
-use crate::settings::read_text;
+use crate::settings::{Origins, read_text};
 use crate::settings_file::{Change, add_server, remove_server, settings_file_of};
 use crate::style::Style;
 use crate::trust::Trust;
@@ -58,24 +58,32 @@ impl Target {
     }
 
     /// The person has just written it, so it is seen; unless others had written there before.
-    fn trust(&self, change: &Change, name: &str, places: &Places) -> anyhow::Result<()> {
-        Trust::change(&places.state, |trust| match self.scope {
-            ServerScope::User => {}
-            ServerScope::Local => {
-                let before = change.before.as_deref();
-                if before.is_none_or(|before| trust.covers(&self.file, before)) {
-                    trust.add(&self.file, &change.after);
-                }
+    fn trust(&self, change: &Change, name: &str, origins: &Origins) -> anyhow::Result<()> {
+        if self.scope == ServerScope::User {
+            return Ok(());
+        }
+        let after = origins.leads_of(&self.file, &change.after)?;
+        let before = match &change.before {
+            Some(text) => Some((text, origins.leads_of(&self.file, text)?.files)),
+            None => None,
+        };
+        let own = after.servers.get(name).map(|pin| pin.files().clone());
+        Trust::change(&origins.places.state, |trust| {
+            let was_covered = before
+                .as_ref()
+                .map(|(text, leads)| trust.covers(&self.file, text, leads));
+            let is_covered = match self.scope {
+                ServerScope::User => return,
+                ServerScope::Local => was_covered.unwrap_or(true),
+                ServerScope::Project => was_covered.unwrap_or(false),
+            };
+            if is_covered {
+                trust.add(&self.file, &change.after, after.files);
             }
-            ServerScope::Project => {
-                if let Some(before) = &change.before
-                    && trust.covers(&self.file, before)
-                {
-                    trust.add(&self.file, &change.after);
-                }
+            if self.scope == ServerScope::Project {
                 let key = entry_key(&self.file, name);
-                match entry_text(&change.after, name) {
-                    Some(entry) => trust.add(&key, &entry),
+                match entry_text(&change.after, name).zip(own) {
+                    Some((entry, leads)) => trust.add(&key, &entry, leads),
                     None => drop(trust.remove(&key)),
                 }
             }
@@ -100,7 +108,7 @@ pub(super) fn add(common: &Common, wanted: McpAdd) -> anyhow::Result<ExitCode> {
     let target = Target::of(wanted.scope, &cwd, &places)?;
     let change = add_server(target.rule_scope, &target.file, &wanted.name, &entry)?;
     if let Some(change) = change {
-        target.trust(&change, &wanted.name, &places)?;
+        target.trust(&change, &wanted.name, &origins(common, &cwd, &places))?;
     }
     let file = target.file.display().to_string();
     if common.json {
@@ -217,7 +225,7 @@ pub(super) fn remove(
         };
         if let Some(change) = remove_server(target.rule_scope, &target.file, name)? {
             forget_package(&change, name, &cwd, &places);
-            target.trust(&change, name, &places)?;
+            target.trust(&change, name, &origins(common, &cwd, &places))?;
             files.push(target.file.display().to_string());
         }
     }
@@ -253,11 +261,16 @@ fn forget_package(change: &Change, name: &str, cwd: &Path, places: &Places) {
 
 pub(super) fn approve(common: &Common, name: &str, yes: bool) -> anyhow::Result<ExitCode> {
     let places = Places::from_environment()?;
-    let file = working_directory(common)?.join(PROJECT_FILE);
+    let cwd = working_directory(common)?;
+    let file = cwd.join(PROJECT_FILE);
     let Some(text) = read_text(&file)? else {
         bail!("there is no {}", file.display());
     };
     let Some(entry) = entry_text(&text, name) else {
+        bail!("{} has no MCP server `{name}`", file.display());
+    };
+    let leads = origins(common, &cwd, &places).leads_of(&file, &text)?;
+    let Some(pin) = leads.servers.get(name) else {
         bail!("{} has no MCP server `{name}`", file.display());
     };
     if !common.json {
@@ -265,15 +278,16 @@ pub(super) fn approve(common: &Common, name: &str, yes: bool) -> anyhow::Result<
         let pretty: Value = serde_json::from_str(&entry)?;
         print_line(&style.bold(&harmless_line(&format!("{name} in {}", file.display()))))?;
         print_line(&harmless_block(&serde_json::to_string_pretty(&pretty)?))?;
+        show_leads(pin.files())?;
     }
-    if !yes && !agrees("Let this server be started, until its entry changes?")? {
+    if !yes && !agrees("Let this server be started, until its entry or what it runs changes?")? {
         return Ok(ExitCode::from(CALL_FAILED));
     }
     Trust::change(&places.state, |trust| {
-        trust.add(&entry_key(&file, name), &entry);
+        trust.add(&entry_key(&file, name), &entry, pin.files().clone());
     })?;
     if common.json {
-        print_json(&json!({"approved": name}))?;
+        print_json(&json!({"approved": name, "leadsTo": pin.files()}))?;
     }
     Ok(ExitCode::SUCCESS)
 }

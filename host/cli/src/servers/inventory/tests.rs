@@ -118,7 +118,7 @@ fn a_projects_server_waits_until_somebody_has_seen_its_text() {
     let text = std::fs::read_to_string(&file).unwrap();
     let entry = entry_text(&text, "s").unwrap();
     let seen = Trust::change(&world.places().state, |trust| {
-        trust.add(&entry_key(&file, "s"), &entry);
+        trust.add(&entry_key(&file, "s"), &entry, Default::default());
     });
     seen.unwrap();
     let found = world.take(&[], false).unwrap();

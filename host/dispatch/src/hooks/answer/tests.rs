@@ -16,6 +16,7 @@ fn answer(event: HookEvent, how: How, stdout: impl AsRef<[u8]>, stderr: &str) ->
         stdout: stdout.as_ref().into(),
         stderr: stderr.into(),
         truncated: false,
+        held_open: false,
     };
     read(&hook(event), &ended)
 }
@@ -170,6 +171,7 @@ fn exit_two_blocks_even_when_its_reason_was_cut() {
         stdout: Vec::new(),
         stderr: vec![b'x'; MOST_OUTPUT],
         truncated: true,
+        held_open: false,
     };
     let Answer::Said(said) = read(&hook(HookEvent::PreToolUse), &ended) else {
         panic!("it said no");
@@ -186,10 +188,7 @@ fn plain_output_is_for_people() {
         (b" \n", None),
         (b"formatted 3 files\n", Some("formatted 3 files")),
         (b"[1, 2]", Some("[1, 2]")),
-        (
-            b"done: {\"decision\": \"block\"}",
-            Some("done: {\"decision\": \"block\"}"),
-        ),
+        (b"done: {\"a\": 1}", Some("done: {\"a\": 1}")),
         (b"\xff\xfe", Some("\u{fffd}\u{fffd}")),
     ] {
         let expected = Said {
@@ -213,6 +212,19 @@ fn what_is_no_answer_is_an_error() {
         (exit(0), "{", "", "begins like JSON"),
         (exit(0), "{'decision': 'block'}", "", "begins like JSON"),
         (exit(0), "{} and more", "", "trailing"),
+        (
+            exit(0),
+            "done: {\"decision\": \"block\"}",
+            "",
+            "does not begin with JSON",
+        ),
+        (
+            exit(0),
+            "[{\"continue\": false}]",
+            "",
+            "does not begin with JSON",
+        ),
+        (exit(0), "\u{feff}{'decision'}", "", "begins like JSON"),
         (exit(0), r#"{"decision": "deny"}"#, "", "unknown variant"),
         (
             exit(0),
@@ -274,6 +286,7 @@ fn cut_output_is_an_error_unless_the_answer_is_whole() {
         stdout: stdout.into(),
         stderr: Vec::new(),
         truncated: true,
+        held_open: false,
     };
     let hook = hook(HookEvent::PreToolUse);
     for text in ["a long story", r#"{"decision": "blo"#] {

@@ -169,14 +169,15 @@ async fn a_denied_call_gets_no_new_input() {
 }
 
 #[tokio::test]
-async fn continue_false_stops_the_agent_and_not_the_call() {
+async fn continue_false_stops_the_agent_and_denies_the_call() {
     let project = Project::new();
     let stops = r#"echo '{"continue": false, "stopReason": "enough"}'"#;
     let before = hooks("PreToolUse", &[stops, "exit 3"])
         .before(&project.call("Edit", json!({})))
         .await;
     assert_eq!(before.stop.as_deref(), Some("enough"));
-    assert_eq!(before.opinion, HookOpinion::None);
+    // Whoever wants everything to stop does not want this call to be the last thing that happens.
+    assert_eq!(before.opinion, HookOpinion::Deny("enough".into()));
     let summary = serde_json::to_value(before.messages.last().unwrap()).unwrap();
     assert_eq!(
         summary,
@@ -205,4 +206,117 @@ async fn hooks_after_a_call_change_its_output() {
     let after = hooks.after(&call, &success()).await;
     assert_eq!(after.updated_output, Some(json!("two")));
     assert_eq!(kinds(&after.messages), ["system_message"]);
+}
+
+/// A guard sees what another hook made of the call, and a hook that wrote it is not asked again.
+#[tokio::test]
+async fn hooks_that_do_not_know_the_input_that_runs_are_asked_again() {
+    let project = Project::new();
+    let guard = "if grep -q evil; then echo 'not that' >&2; exit 2; fi";
+    let says = |input: &str| answers("", Some(input));
+    let evil = says("evil");
+    let other = says("other");
+    let allow = answers("allow", None);
+    let same = answers("ask", Some("evil"));
+    for (name, commands, opinion) in [
+        (
+            "a guard before it",
+            vec![guard, &evil],
+            HookOpinion::Deny("not that".into()),
+        ),
+        (
+            "a guard after it",
+            vec![&evil, guard],
+            HookOpinion::Deny("not that".into()),
+        ),
+        ("its author alone", vec![&evil], HookOpinion::None),
+        (
+            "another of the same mind",
+            vec![&same, &evil],
+            HookOpinion::None,
+        ),
+        (
+            "an allow is no more than silence",
+            vec![&allow, &evil],
+            HookOpinion::None,
+        ),
+        (
+            "one that would change it again",
+            vec![&other, &evil],
+            HookOpinion::Ask(format!(
+                "the hook `{other}` would change the input again after it was changed, and is not \
+                 followed"
+            )),
+        ),
+    ] {
+        let hooks = hooks("PreToolUse", &commands);
+        let mut call = project.call("Bash", json!({"command": "ls"}));
+        let before = hooks.before(&call).await;
+        assert!(!matches!(before.opinion, HookOpinion::Deny(_)), "{name}");
+        call.input = before.updated_input.clone().unwrap();
+        let again = hooks.again(&call, &before).await;
+        assert_eq!(again.opinion, opinion, "{name}");
+        assert_eq!(again.updated_input, None, "{name}");
+    }
+}
+
+/// What is run is what was there when the session began, until somebody says otherwise.
+#[tokio::test]
+async fn a_hook_whose_script_changed_does_not_run() {
+    let project = Project::new();
+    let command = project.script("guard.sh", "#!/bin/sh\nexit 0\n");
+    std::fs::write(project.folder.path().join("later.py"), "").unwrap();
+    let command = format!("{command} && python3 later.py notes.txt");
+    let open = json!({"type": "command", "command": command, "onError": "open"});
+    let value = json!({"PreToolUse": [{"hooks": [open]}], "PostToolUse": [{"hooks": [open]}]});
+    let root = project.folder.path().canonicalize().unwrap();
+    let hooks = Hooks::parse(&value, "a.json").unwrap();
+    let hooks = hooks.pinned(&root, None).unwrap();
+    let call = project.call("Edit", json!({}));
+    let none = |before: &crate::hooks::Before| before.opinion == HookOpinion::None;
+    assert!(none(&hooks.before(&call).await));
+    assert!(hooks.changed("Edit").await.is_empty());
+    type Step<'a> = (&'a str, &'a dyn Fn(), bool);
+    let write = |name: &str, text: &str| std::fs::write(root.join(name), text).unwrap();
+    let steps: [Step<'_>; 4] = [
+        ("notes of its own", &|| write("notes.txt", "x"), false),
+        (
+            "its script",
+            &|| write("guard.sh", "#!/bin/sh\ntouch ran\n"),
+            true,
+        ),
+        (
+            "what it starts",
+            &|| write("later.py", "open('ran', 'w')"),
+            true,
+        ),
+        (
+            "gone",
+            &|| std::fs::remove_file(root.join("later.py")).unwrap(),
+            true,
+        ),
+    ];
+    for (name, step, is_change) in steps {
+        step();
+        let changed = hooks.changed("Edit").await;
+        assert_eq!(changed.is_empty(), !is_change, "{name}");
+        let before = hooks.before(&call).await;
+        match is_change {
+            false => assert!(none(&before), "{name}"),
+            true => {
+                let HookOpinion::Deny(reason) = &before.opinion else {
+                    panic!("{name}: {before:?}");
+                };
+                assert!(reason.contains("not what it was"), "{name}: {reason}");
+                assert!(!root.join("ran").exists(), "{name}");
+                let after = hooks.after(&call, &success()).await;
+                assert_eq!(kinds(&after.messages), ["hook_error_during_execution"]);
+                assert!(!root.join("ran").exists(), "{name}");
+            }
+        }
+        // What was shown is accepted; what comes behind the answer is not.
+        if let Some(changed) = changed.into_iter().next() {
+            changed.accept();
+        }
+    }
 }

@@ -1,0 +1,277 @@
+//! What the text of a project's file leads to: the scripts of its hooks, its components, and what its
+//! servers and its classifier run.
+//!
+//! A text stays the same while the files that it names change, so whoever trusts the text trusts these
+//! files as they are. What runs from elsewhere, such as the system's interpreters, is the user's matter;
+//! components are looked at wherever they lie, since they came by this text alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::Value;
+use toolbay_dispatch::fingerprint::{Fingerprint, listed};
+use toolbay_dispatch::hooks::{NamedFiles, named_files};
+
+use crate::places;
+
+/// More entries than a folder of components has.
+const MOST_ENTRIES: usize = 10_000;
+
+/// Where names in a text start from.
+#[derive(Debug, Clone)]
+pub struct LeadGround {
+    pub project: PathBuf,
+    pub home: Option<PathBuf>,
+}
+
+/// What a text leads to, as it was when the text was read.
+#[derive(Debug, Clone, Default)]
+pub struct Leads {
+    /// Everything; trust rests on this.
+    pub files: Fingerprint,
+    /// The components among it, with their digests.
+    pub plugins: Vec<(PathBuf, String)>,
+    /// The folders of components, in which others may appear.
+    pub folders: Vec<PathBuf>,
+    /// Components that are not there.
+    pub missing: Vec<PathBuf>,
+    /// What each server runs.
+    pub servers: BTreeMap<String, Arc<ServerPin>>,
+}
+
+/// What one server ran when it was approved.
+#[derive(Debug)]
+pub struct ServerPin {
+    entry: Value,
+    ground: LeadGround,
+    seen: Fingerprint,
+}
+
+impl ServerPin {
+    pub fn of(entry: &Value, ground: &LeadGround) -> Result<Self, String> {
+        Ok(Self {
+            entry: entry.clone(),
+            ground: ground.clone(),
+            seen: Fingerprint::of(server_files(entry, ground))?,
+        })
+    }
+
+    pub fn files(&self) -> &Fingerprint {
+        &self.seen
+    }
+
+    /// Whether it would still run what it ran then. The error says what is different.
+    pub fn check(&self) -> Result<(), String> {
+        let now = Fingerprint::of(server_files(&self.entry, &self.ground))?;
+        let changes = self.seen.changes_to(&now);
+        match changes.is_empty() {
+            true => Ok(()),
+            false => Err(format!(
+                "what it runs is not what it was when it was approved: {}; look at it again with \
+                 `toolbay mcp approve` or `toolbay trust`, then start a new session",
+                listed(&changes)
+            )),
+        }
+    }
+}
+
+impl Leads {
+    /// Of a settings file: its value, the folder that its paths start from, and what its hooks run.
+    pub fn of_settings(
+        value: &Value,
+        folder: &Path,
+        hooks: Fingerprint,
+        ground: &LeadGround,
+    ) -> Result<Self, String> {
+        let mut leads = Self::of_servers(value, ground)?;
+        let mut files: BTreeSet<PathBuf> = BTreeSet::new();
+        for path in strings(value.get("plugins")) {
+            leads.component(&folder.join(path), &mut files)?;
+        }
+        let plugins = Fingerprint::of(files)?;
+        leads.plugins = plugins
+            .files()
+            .filter_map(|(path, state)| Some((path.to_owned(), state.digest.clone()?)))
+            .collect();
+        let classifier = value.pointer("/permissions/classifier/command");
+        let mut judge = BTreeSet::new();
+        for command in strings(classifier) {
+            judge.extend(named(&command, ground));
+        }
+        let rest = leads.files.and(Fingerprint::of(judge)?);
+        // Of what several read, the state that was read for use is the one that counts.
+        leads.files = hooks.and(plugins).and(rest);
+        Ok(leads)
+    }
+
+    /// Of a file of servers, or of the servers in settings.
+    pub fn of_servers(value: &Value, ground: &LeadGround) -> Result<Self, String> {
+        let mut leads = Self::default();
+        let servers = value.get("mcpServers").and_then(Value::as_object);
+        for (name, entry) in servers.into_iter().flatten() {
+            let pin = ServerPin::of(entry, ground)?;
+            leads.files = leads.files.and(pin.seen.clone());
+            leads.servers.insert(name.clone(), Arc::new(pin));
+        }
+        Ok(leads)
+    }
+
+    /// One entry of `plugins`: a file, or a folder with files.
+    fn component(&mut self, path: &Path, files: &mut BTreeSet<PathBuf>) -> Result<(), String> {
+        if !path.is_dir() {
+            if path.symlink_metadata().is_err() {
+                self.missing.push(path.to_owned());
+            }
+            files.insert(path.to_owned());
+            return Ok(());
+        }
+        self.folders.push(path.to_owned());
+        let about = |error: std::io::Error| format!("{}: {error}", path.display());
+        for (count, entry) in path.read_dir().map_err(about)?.enumerate() {
+            if count == MOST_ENTRIES {
+                return Err(format!(
+                    "{}: more than {MOST_ENTRIES} files in a folder of components",
+                    path.display()
+                ));
+            }
+            let file = entry.map_err(about)?.path();
+            if file.extension().is_some_and(|ending| ending == "wasm") {
+                files.insert(file);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a server's entry runs in the project. Its command comes first, as it would on a command line;
+/// variables, folders and what else is in the entry can name code as well.
+fn server_files(entry: &Value, ground: &LeadGround) -> BTreeSet<PathBuf> {
+    const FIRST: [&str; 2] = ["command", "args"];
+    let Some(object) = entry.as_object() else {
+        return BTreeSet::new();
+    };
+    let mut all = Vec::new();
+    for key in FIRST {
+        all.extend(strings(object.get(key)));
+    }
+    for (_, value) in object.iter().filter(|(key, _)| !FIRST.contains(&&***key)) {
+        all.extend(strings(Some(value)));
+    }
+    let words: Vec<String> = all.iter().map(|text| filled_in(text)).collect();
+    let mut files = named(&words.join(" "), ground);
+    // The command is run whatever its name is.
+    if let Some(command) = words.first() {
+        files.extend(named(&format!("sh {command}"), ground));
+    }
+    files
+}
+
+fn named(command: &str, ground: &LeadGround) -> BTreeSet<PathBuf> {
+    let home = ground.home.as_deref();
+    named_files(command, &ground.project, home, NamedFiles::Code)
+}
+
+/// All texts in a value.
+fn strings(value: Option<&Value>) -> Vec<String> {
+    match value {
+        Some(Value::String(text)) => vec![text.clone()],
+        Some(Value::Array(all)) => all.iter().flat_map(|one| strings(Some(one))).collect(),
+        Some(Value::Object(all)) => all.values().flat_map(|one| strings(Some(one))).collect(),
+        Some(Value::Null | Value::Bool(_) | Value::Number(_)) | None => Vec::new(),
+    }
+}
+
+/// With `${NAME}` and `${NAME:-otherwise}` put in, as far as they are names at all.
+fn filled_in(text: &str) -> String {
+    let mut filled = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("${") {
+        filled.push_str(before);
+        let Some((inside, behind)) = after.split_once('}') else {
+            rest = after;
+            continue;
+        };
+        let (name, otherwise) = inside.split_once(":-").unwrap_or((inside, ""));
+        match places::variable(name) {
+            Some(value) => filled.push_str(&value.to_string_lossy()),
+            None => filled.push_str(otherwise),
+        }
+        rest = behind;
+    }
+    filled.push_str(rest);
+    filled
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_a_server_runs_is_found_wherever_its_entry_names_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let project = folder.path().canonicalize().unwrap();
+        for file in [
+            "s/run.py", "bin/tool", "pre.js", "data.db", "odd", "app.jar",
+        ] {
+            let file = project.join(file);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, "").unwrap();
+        }
+        let mode = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(project.join("bin/tool"), mode).unwrap();
+        let ground = LeadGround {
+            project: project.clone(),
+            home: None,
+        };
+        for (entry, wanted) in [
+            (json!({"command": "./bin/tool"}), &["bin/tool"][..]),
+            (json!({"command": "odd", "args": ["data.db"]}), &["odd"]),
+            (
+                json!({"command": "python3", "args": ["-u", "s/run.py", "data.db"]}),
+                &["s/run.py"],
+            ),
+            (
+                json!({"command": "python3", "args": ["run.py"], "cwd": "s"}),
+                &["s/run.py"],
+            ),
+            (
+                json!({"command": "node", "args": ["x"], "env": {"NODE_OPTIONS": "--require=./pre.js"}}),
+                &["pre.js"],
+            ),
+            (
+                json!({"command": "${NOT_SET_HERE:-bin/tool}", "args": []}),
+                &["bin/tool"],
+            ),
+            (
+                json!({"command": "tool", "env": {"PATH": "./bin"}}),
+                &["bin/tool"],
+            ),
+            (
+                json!({"command": "java", "args": ["-jar", "app.jar"]}),
+                &["app.jar"],
+            ),
+            (
+                json!({"command": "sh", "args": ["-c", "cd s && ./run.py"]}),
+                &["s/run.py"],
+            ),
+            (
+                json!({"url": "https://x", "oauth": {"clientSecret": {"command": "sh s/run.py"}}}),
+                &["s/run.py"],
+            ),
+            (json!({"command": "uvx", "args": ["a-server"]}), &[]),
+        ] {
+            let found = server_files(&entry, &ground);
+            let mut found: Vec<&str> = found
+                .iter()
+                .map(|file| file.strip_prefix(&project).unwrap().to_str().unwrap())
+                .collect();
+            found.retain(|file| project.join(file).exists());
+            assert_eq!(found, wanted, "{entry}");
+        }
+    }
+}
