@@ -4,6 +4,7 @@
 //! given at the start, then the person's files, then the project's. Rules add up, and deny beats
 //! ask beats allow whatever the source; of single values the first source that has one counts.
 
+mod grant;
 mod judge;
 mod keeper;
 mod layer;
@@ -21,8 +22,7 @@ use toolbay_contract::GrantTable;
 use toolbay_dispatch::hooks::Hooks;
 use toolbay_mcp::client::config::Scope;
 use toolbay_policy::{
-    Anchors, Capability, Closed, Exits, Managed, Mode, Policy, Provenance, Reach, Rule, Rules,
-    Source, Trusting,
+    Anchors, Closed, Exits, Managed, Mode, Policy, Provenance, Rule, Rules, Source, Trusting,
 };
 use toolbay_runtime::Limits;
 
@@ -31,6 +31,8 @@ use crate::places::{self, Places};
 use crate::servers::{Declared, inventory};
 use crate::trust::Trust;
 
+use grant::grant_of;
+pub use grant::{Grant, Grantee};
 pub use judge::{Asker, ClassifierSettings};
 pub use keeper::{FileKeeper, Say, Stamps};
 pub(crate) use layer::read_text;
@@ -41,36 +43,6 @@ pub use serve::ServeQuotas;
 
 /// A log of smaller files would turn all the time.
 const SMALLEST_FILE: u64 = 64 * 1024;
-
-/// A grant on the command line: `Tool`, for all that it requests, or `Tool=files,shell`.
-fn grant_of(text: &str) -> anyhow::Result<Grant> {
-    let (tool, words) = match text.split_once('=') {
-        Some((tool, words)) => (tool, Some(words)),
-        None => (text, None),
-    };
-    anyhow::ensure!(
-        !tool.trim().is_empty(),
-        "--grant {text:?} names no tool; write `Tool` or `Tool=files,shell`"
-    );
-    let capability = |word: &str| {
-        Capability::parse(word.trim()).with_context(|| {
-            let known = Capability::ALL.map(Capability::word).join(", ");
-            format!("--grant {text:?}: `{word}` is no capability; there are: {known}")
-        })
-    };
-    let reach = match words {
-        Some(words) => words
-            .split(',')
-            .map(capability)
-            .collect::<anyhow::Result<Reach>>()?,
-        None => Reach::ALL,
-    };
-    Ok(Grant {
-        to: Grantee::Tool(tool.trim().to_owned()),
-        reach,
-        source: Source::CommandLine,
-    })
-}
 
 /// What the program sees.
 #[derive(Debug, Default, Clone)]
@@ -106,22 +78,6 @@ pub struct Settings {
     /// Those that would be read if they were there, too.
     looked_for: Vec<PathBuf>,
     home: Option<PathBuf>,
-}
-
-/// A grant of capabilities to a component.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Grant {
-    pub to: Grantee,
-    pub reach: Reach,
-    pub source: Source,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Grantee {
-    /// The component of this digest.
-    Digest(String),
-    /// Whatever component has a tool of this name, in this run.
-    Tool(String),
 }
 
 /// What was given on the command line.
