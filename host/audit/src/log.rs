@@ -15,7 +15,7 @@ use crate::redact::bounded;
 use crate::seal::Seal;
 use crate::sync::Syncer;
 use crate::time::{Clock, SystemClock, stamp};
-use crate::writer::{Author, Rotation, Writer};
+use crate::writer::{Author, OpenFiles, Rotation, Writer};
 
 /// What becomes of calls when their records cannot be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -352,7 +352,7 @@ impl Shared {
             let state = self.lock();
             (state.seq, state.writer.files())
         };
-        let Some((head, log, anchor)) = files else {
+        let Some(OpenFiles { head, log, anchor }) = files else {
             return Ok(());
         };
         let fail = |error| LogError::Io(PathBuf::from(crate::place::CURRENT), error);

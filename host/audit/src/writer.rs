@@ -79,6 +79,13 @@ struct Opened {
     id: Id,
 }
 
+/// What has to reach the disk.
+pub(crate) struct OpenFiles {
+    pub(crate) head: Arc<File>,
+    pub(crate) log: Arc<File>,
+    pub(crate) anchor: Option<Arc<File>>,
+}
+
 pub(crate) struct Writer {
     folder: Folder,
     seal: Seal,
@@ -176,12 +183,15 @@ impl Writer {
         Ok(true)
     }
 
-    /// The open files, to wait for the disk without keeping others from writing: the head, the
-    /// log, and the anchor if there is one.
-    pub(crate) fn files(&self) -> Option<(Arc<File>, Arc<File>, Option<Arc<File>>)> {
+    /// The open files, to wait for the disk without keeping others from writing.
+    pub(crate) fn files(&self) -> Option<OpenFiles> {
         let (head, log) = (self.head.as_ref()?, self.log.as_ref()?);
         let anchor = self.anchor.as_ref().and_then(AnchorFile::file);
-        Some((head.file.clone(), log.file.clone(), anchor))
+        Some(OpenFiles {
+            head: head.file.clone(),
+            log: log.file.clone(),
+            anchor,
+        })
     }
 
     /// Notes that the lines up to this one are on the disk.

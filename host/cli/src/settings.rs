@@ -4,6 +4,7 @@
 //! given at the start, then the person's files, then the project's. Rules add up, and deny beats
 //! ask beats allow whatever the source; of single values the first source that has one counts.
 
+mod grant;
 mod judge;
 mod keeper;
 mod layer;
@@ -22,7 +23,7 @@ use toolbay_contract::GrantTable;
 use toolbay_dispatch::hooks::Hooks;
 use toolbay_mcp::client::config::Scope;
 use toolbay_policy::{
-    Closed, Exits, Managed, Mode, Policy, Provenance, Reach, Rule, Rules, Source, Trusting,
+    Closed, Exits, Managed, Mode, Policy, Provenance, Rule, Rules, Source, Trusting,
 };
 use toolbay_runtime::Limits;
 
@@ -31,13 +32,15 @@ use crate::places::Places;
 use crate::servers::{Declared, inventory};
 use crate::trust::Leads;
 
+use grant::grant_of;
+pub use grant::{Grant, Grantee};
 pub use judge::{Asker, ClassifierSettings};
 pub use keeper::{FileKeeper, Say, Stamps};
 use layer::Layer;
 pub(crate) use layer::read_text;
 pub(crate) use managed_file::check as check_managed;
+use origins::FileStanding;
 pub use origins::{CommandLine, Origins, ProjectFile};
-use origins::{FileStanding, grant_of};
 use raw::OnFullWord;
 pub use serve::ServeQuotas;
 
@@ -94,22 +97,6 @@ impl PluginPath {
         let (Self::Any(file) | Self::Seen { file, .. }) = self;
         file
     }
-}
-
-/// A grant of capabilities to a component.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Grant {
-    pub to: Grantee,
-    pub reach: Reach,
-    pub source: Source,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Grantee {
-    /// The component of this digest.
-    Digest(String),
-    /// Whatever component has a tool of this name, in this run.
-    Tool(String),
 }
 
 impl Settings {

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use toolbay_dispatch::hooks::Hooks;
-use toolbay_policy::{Anchors, Capability, Mode, Reach, Source};
+use toolbay_policy::{Anchors, Mode, Source};
 
 use super::layer::{Layer, Place};
-use super::{Grant, Grantee, Settings, managed_file, read_text};
+use super::{Settings, managed_file, read_text};
 use crate::places::{self, Places};
 use crate::servers::inventory;
 use crate::settings_file::read_jsonc;
@@ -231,34 +231,4 @@ impl Origins {
             settings: self.cwd.clone(),
         }
     }
-}
-
-/// A grant on the command line: `Tool`, for all that it requests, or `Tool=files,shell`.
-pub(super) fn grant_of(text: &str) -> anyhow::Result<Grant> {
-    let (tool, words) = match text.split_once('=') {
-        Some((tool, words)) => (tool, Some(words)),
-        None => (text, None),
-    };
-    anyhow::ensure!(
-        !tool.trim().is_empty(),
-        "--grant {text:?} names no tool; write `Tool` or `Tool=files,shell`"
-    );
-    let capability = |word: &str| {
-        Capability::parse(word.trim()).with_context(|| {
-            let known = Capability::ALL.map(Capability::word).join(", ");
-            format!("--grant {text:?}: `{word}` is no capability; there are: {known}")
-        })
-    };
-    let reach = match words {
-        Some(words) => words
-            .split(',')
-            .map(capability)
-            .collect::<anyhow::Result<Reach>>()?,
-        None => Reach::ALL,
-    };
-    Ok(Grant {
-        to: Grantee::Tool(tool.trim().to_owned()),
-        reach,
-        source: Source::CommandLine,
-    })
 }
