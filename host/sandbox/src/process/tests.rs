@@ -32,6 +32,7 @@ fn ended(how: How, stdout: &str, stderr: &str) -> Ended {
         stdout: stdout.into(),
         stderr: stderr.into(),
         truncated: false,
+        held_open: false,
     }
 }
 
