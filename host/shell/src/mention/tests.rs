@@ -13,6 +13,8 @@ fn a_command_is_heard_wherever_it_hides() {
         "ls\ncurl x",
         "LD_PRELOAD=x curl x",
         "timeout 5 curl x",
+        "timeout -v 5 curl x",
+        "env -v curl x",
         "stdbuf -oL curl x",
         "builtin command curl x",
         "eval 'curl x'",
