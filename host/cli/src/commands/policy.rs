@@ -185,7 +185,7 @@ impl Desk {
                 match &outcome.problem {
                     None => print_line(&format!("{} {name}", style.good("✓")))?,
                     Some(problem) => {
-                        let problem = harmless_line(&problem);
+                        let problem = harmless_line(problem);
                         print_line(&format!("{} {name}: {problem}", style.bad("✗")))?;
                     }
                 }

@@ -126,8 +126,11 @@ fn hex(text: &str) -> String {
     text.bytes().map(|byte| format!("{byte:02x}")).collect()
 }
 
+type Writing = fn(&str) -> String;
+type Answer = fn(&str) -> Reply;
+
 /// How a token endpoint writes what it was sent.
-const WRITINGS: [(&str, fn(&str) -> String); 7] = [
+const WRITINGS: [(&str, Writing); 7] = [
     ("as it is", str::to_owned),
     ("percent", percent),
     ("percent twice", |text| percent(&percent(text))),
@@ -138,7 +141,7 @@ const WRITINGS: [(&str, fn(&str) -> String); 7] = [
 ];
 
 /// Where it writes it.
-const FIELDS: [(&str, fn(&str) -> Reply); 8] = [
+const FIELDS: [(&str, Answer); 8] = [
     ("error", |text| Reply::json(400, &json!({ "error": text }))),
     ("description", |text| {
         Reply::json(

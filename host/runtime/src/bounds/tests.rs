@@ -70,8 +70,11 @@ fn with_name(length: u64) -> Vec<u8> {
     in_module(&section(7, &[vec![1], name, vec![0, 0]].concat()))
 }
 
+/// Makes a component that has so many of something.
+type MakeWith = fn(u64) -> Vec<u8>;
+
 /// What makes a component of a size, and the bound that stops it.
-const AT_THE_BOUND: [(Bound, fn(u64) -> Vec<u8>); 11] = [
+const AT_THE_BOUND: [(Bound, MakeWith); 11] = [
     (Bound::Locals, with_locals),
     (Bound::BlockDepth, with_blocks),
     (Bound::BranchTargets, with_branches),
