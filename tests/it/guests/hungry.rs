@@ -67,11 +67,11 @@ async fn many_memories_are_bounded_in_number_and_in_sum() {
         // The number of instances, the number of memories, and what they add up to.
         (
             all,
-            "cannot be loaded: The component transitively contains 65 core module instances",
+            "cannot be loaded: its code does not fit the engine: The component transitively contains 65 core module instances",
         ),
         (
             20,
-            "cannot be loaded: The component transitively contains 21 Wasm linear memories",
+            "cannot be loaded: its code does not fit the engine: The component transitively contains 21 Wasm linear memories",
         ),
         (
             7,

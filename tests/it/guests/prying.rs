@@ -3,15 +3,12 @@
 use std::net::{TcpListener, UdpSocket};
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
-use std::process::{Command as Process, ExitCode};
+use std::process::Command as Process;
 
 use serde_json::{Value, json};
-use toolbay_cli::args::{Args, Command, Common};
 use toolbay_tests::guests;
 
-use super::{
-    Disk, Report, act, alone, assert_no_slot_lost, assert_still_serves, own_bay, rogue_bay,
-};
+use super::{Disk, Report, act, assert_no_slot_lost, assert_still_serves, own_bay, rogue_bay};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_of_the_machine_shows_through() {
@@ -179,21 +176,14 @@ async fn a_component_that_imports_http_loads_and_reaches_nobody() {
     assert_no_slot_lost(&running);
 }
 
-/// Set in the process that [`what_a_guest_prints_stays_off_the_hosts_output`] starts.
-const CHILD: &str = "TOOLBAY_TEST_FORGER";
-
 #[test]
 fn what_a_guest_prints_stays_off_the_hosts_output() {
-    if let Some(folder) = std::env::var_os(CHILD) {
-        let code = forge(folder.into());
-        assert_eq!(code, ExitCode::SUCCESS);
-        return;
-    }
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("rogue.wasm"), guests::ROGUE).unwrap();
-    let test = "what_a_guest_prints_stays_off_the_hosts_output";
-    let output = alone(module_path!(), test)
-        .env(CHILD, folder.path())
+    let output = Process::new(toolbay_tests::program())
+        .args(["call", "--json", "--plugin", "rogue.wasm", "Rogue"])
+        .arg(json!({"act": "stdout-forger"}).to_string())
+        .current_dir(folder.path())
         .env("TOOLBAY_LOG", "trace")
         .env("XDG_STATE_HOME", folder.path())
         .env("XDG_CACHE_HOME", folder.path())
@@ -201,7 +191,7 @@ fn what_a_guest_prints_stays_off_the_hosts_output() {
         .unwrap();
     let stdout = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{stdout}");
-    // Beside the result there is only what the test harness says.
+    // There is only the result.
     assert!(!stdout.contains("forged"), "{stdout}");
     let results: Vec<Value> = stdout
         .lines()
@@ -219,22 +209,4 @@ fn what_a_guest_prints_stays_off_the_hosts_output() {
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(stderr.contains("forged"), "{stderr}");
     assert!(!stderr.contains("\u{1b}[2J"), "{stderr}");
-}
-
-/// Runs the program's own `call` with the forger.
-fn forge(folder: std::path::PathBuf) -> ExitCode {
-    toolbay_cli::commands::run(Args {
-        common: Common {
-            json: true,
-            cwd: Some(folder.clone()),
-            plugins: vec![folder.join("rogue.wasm")],
-            ..Common::default()
-        },
-        command: Command::Call {
-            name: "Rogue".into(),
-            input: json!({"act": "stdout-forger"}).to_string(),
-            session: None,
-            timeout: None,
-        },
-    })
 }
