@@ -84,8 +84,8 @@ pub struct Wishes {
     pub say: Say,
     /// Where the session keeps what must outlive the program.
     pub session_folder: Option<PathBuf>,
-    /// Which third-party tools are asked whether they make sense here.
-    pub asked: WhoIsAsked,
+    /// For which third-party tools `is-enabled` is called at the start.
+    pub enabled_check: EnabledCheck,
     /// The components that only the tour shows.
     pub demos: bool,
     /// Commands will run for sure, so that a cage is looked for at once.
@@ -99,13 +99,13 @@ pub struct Wishes {
     pub goes_on: bool,
 }
 
-/// Which third-party tools are asked, as a session begins, whether they make sense in it.
+/// For which third-party tools `is-enabled` is called as a session begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WhoIsAsked {
-    Nobody,
-    /// Those that need not be compiled for it. The others are compiled while the session runs.
-    AtHand,
-    Everybody,
+pub enum EnabledCheck {
+    Skip,
+    /// Those whose components are compiled already. The others compile while the session runs.
+    IfCompiled,
+    All,
 }
 
 impl Default for Wishes {
@@ -123,7 +123,7 @@ impl Default for Wishes {
                 eprintln!("{} {}", style.warn("warning:"), harmless_line(text));
             }),
             session_folder: None,
-            asked: WhoIsAsked::Nobody,
+            enabled_check: EnabledCheck::Skip,
             demos: false,
             needs_cage: false,
             shared: None,
@@ -162,9 +162,9 @@ impl Bay {
             None => {
                 let runtime = Runtime::new(runtime_options(&places, on_compile))?;
                 let demos = wishes.demos;
-                let start = match wishes.asked {
-                    WhoIsAsked::AtHand => PluginStart::Leaving(&mut later),
-                    WhoIsAsked::Nobody | WhoIsAsked::Everybody => PluginStart::Compiling,
+                let start = match wishes.enabled_check {
+                    EnabledCheck::IfCompiled => PluginStart::Leaving(&mut later),
+                    EnabledCheck::Skip | EnabledCheck::All => PluginStart::Compiling,
                 };
                 let opening = open_tools(&runtime, &common, &settings, demos, start, &mut problems);
                 let tools = opening.await?;
@@ -205,7 +205,7 @@ impl Bay {
         );
         let policy = keeper.policy();
         problems.extend(not_the_owners(&policy));
-        let (pool, told) = assemble(tools.clone(), &common, &policy, wishes.asked).await;
+        let (pool, told) = assemble(tools.clone(), &common, &policy, wishes.enabled_check).await;
         problems.extend(told);
         let pool = Arc::new(pool);
 
@@ -319,7 +319,7 @@ impl Bay {
                 Connect::First => servers.connect_all().await,
             }
         }
-        if wishes.asked == WhoIsAsked::AtHand {
+        if wishes.enabled_check == EnabledCheck::IfCompiled {
             let news = servers::news(&servers, &late, &dispatch);
             let others = tools
                 .iter()

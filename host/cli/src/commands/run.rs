@@ -21,7 +21,7 @@ use self::output::Output;
 use self::turns::Turns;
 use super::open_with;
 use crate::args::{Common, StreamForm};
-use crate::compose::{WhoIsAsked, Wishes};
+use crate::compose::{EnabledCheck, Wishes};
 use crate::places::{self, Places};
 use crate::servers::Connect;
 use crate::session_file::{SessionFile, new_name};
@@ -57,7 +57,7 @@ pub(super) async fn run(common: Common, run: Run) -> anyhow::Result<ExitCode> {
             session_folder: Some(file.folder().to_path_buf()),
             session_id: name.clone(),
             is_logged: true,
-            asked: WhoIsAsked::AtHand,
+            enabled_check: EnabledCheck::IfCompiled,
             connect: Connect::Beside,
             goes_on: true,
             ..Wishes::default()

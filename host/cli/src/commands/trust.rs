@@ -51,7 +51,7 @@ pub(super) fn run(common: &Common, yes: bool, revoke: bool) -> anyhow::Result<Ex
             show_leads(&one.leads.files)?;
             let verdict = trust.judge(&one.file, &one.text, &one.leads.files);
             if let Some(why) = verdict.why() {
-                print_line(&style.warn(&harmless_line(&format!("Asked about again: {why}"))))?;
+                print_line(&style.warn(&harmless_line(&format!("Approval needed again: {why}"))))?;
             }
         }
     }
@@ -60,7 +60,7 @@ pub(super) fn run(common: &Common, yes: bool, revoke: bool) -> anyhow::Result<Ex
     }
     Trust::change(&places.state, |trust| {
         for one in &new {
-            // As it was shown: what has changed since is asked about again.
+            // As it was shown: a change since then needs approval again.
             trust.add(&one.file, &one.text, one.leads.files.clone());
         }
     })?;

@@ -9,7 +9,7 @@ use toolbay_dispatch::{Pool, PoolSetting, nearest};
 use toolbay_policy::{Managed, Policy, Trust};
 use toolbay_runtime::{Limits, Plugin, Runtime, Source, digest};
 
-use super::WhoIsAsked;
+use super::EnabledCheck;
 use super::late::LatePlugins;
 use crate::args::Common;
 use crate::builtin::{Builtin, DEMOS, PLUGINS};
@@ -154,7 +154,7 @@ pub(super) async fn assemble(
     tools: Vec<Arc<dyn Tool>>,
     common: &Common,
     policy: &Policy,
-    asked: WhoIsAsked,
+    enabled_check: EnabledCheck,
 ) -> (Pool, Vec<String>) {
     let simple: Option<Vec<String>> = common.simple.then(|| {
         let is_simple = |tool: &&Arc<dyn Tool>| {
@@ -165,12 +165,13 @@ pub(super) async fn assemble(
         simple.map(|tool| tool.info().name.clone()).collect()
     });
     let mut disabled = Vec::new();
-    if asked != WhoIsAsked::Nobody {
+    if enabled_check != EnabledCheck::Skip {
         for tool in &tools {
             // Ours always are, and asking would compile them all.
             let ours = tool.trust() == Trust::BuiltIn;
-            // One that cannot be asked says why when it is called.
-            let waits = asked == WhoIsAsked::AtHand && !ours && !tool.is_at_hand().await;
+            // One whose check fails reports why when it is called.
+            let waits =
+                enabled_check == EnabledCheck::IfCompiled && !ours && !tool.is_at_hand().await;
             if !ours && !waits && matches!(tool.is_enabled().await, Ok(false)) {
                 disabled.push(tool.info().name.clone());
             }

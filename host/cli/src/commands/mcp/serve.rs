@@ -15,7 +15,7 @@ use toolbay_runtime::Runtime;
 use super::token::{Door, TokenFile};
 use crate::args::{Common, McpQuotas, McpServe};
 use crate::commands::{open_with, tell_problems};
-use crate::compose::{Bay, WhoIsAsked, Wishes, origins, working_directory};
+use crate::compose::{Bay, EnabledCheck, Wishes, origins, working_directory};
 use crate::places::Places;
 use crate::servers::Connect;
 use crate::session_file::{SessionFile, fresh, new_name};
@@ -26,7 +26,7 @@ pub(super) async fn run(common: Common, how: McpServe) -> anyhow::Result<ExitCod
     let kill = KillSwitch::new();
     let places = Places::from_environment()?;
     let wishes = Wishes {
-        asked: WhoIsAsked::Everybody,
+        enabled_check: EnabledCheck::All,
         // Their tools are on the list too.
         connect: Connect::First,
         ..Wishes::default()
@@ -185,7 +185,7 @@ impl Sessions {
             session_folder: Some(file.folder().to_path_buf()),
             is_logged: true,
             say: say(routes),
-            asked: WhoIsAsked::Everybody,
+            enabled_check: EnabledCheck::All,
             goes_on: true,
             shared: Some(self.shared.clone()),
             within: opening.within,
