@@ -83,7 +83,7 @@ impl ChangedHooks<'_> {
                     .into(),
             ],
             rules: Vec::new(),
-            no_rule: Some("whoever changed it may be somebody else".into()),
+            no_rule: Some("a rule cannot approve a change whose author is unknown".into()),
             more_rules: Vec::new(),
             scopes: Vec::new(),
             destructive: None,
