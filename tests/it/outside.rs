@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::bash::assert_no_process;
-use crate::program::Project;
+use crate::program::{Project, not_run};
 use crate::run::{Talk, text};
 
 fn settings(project: &Project, sandbox: Value) {
@@ -339,7 +339,7 @@ fn commands_by_zsh_where_it_is_and_a_clear_word_where_it_is_not() {
         ran.exits(1);
         talk.close();
     } else {
-        println!("NOT RUN: there is no zsh on this machine; only that this is said was tested");
+        not_run("commands by zsh (there is none; only that this is said was tested)");
         ran.complains(&["sandbox.shell", "no `zsh` is installed"]);
     }
     settings(&project, json!({"shell": "fish"}));

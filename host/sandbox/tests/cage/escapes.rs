@@ -6,7 +6,7 @@ use std::thread;
 
 use serde_json::Value;
 
-use crate::world::{ALONE, KINDS, User, World, is_root, left_out};
+use crate::world::{ALONE, KINDS, User, World, is_root, left_out, not_run};
 
 const FILES: [(&str, &str); 2] = [
     ("shared", include_str!("../cases/shared.jsonl")),
@@ -105,10 +105,10 @@ fn places() -> Vec<&'static Path> {
     if is_root() && other.is_dir() {
         all.push(other);
     } else {
-        println!(
-            "LEFT OUT: a folder outside of /tmp (needs root and {})",
-            other.display()
-        );
+        let other = other.display();
+        not_run(&format!(
+            "a folder outside of /tmp (needs root and {other})"
+        ));
     }
     all
 }

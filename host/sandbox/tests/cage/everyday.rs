@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::world::{ALONE, User, World};
+use crate::world::{ALONE, User, World, not_run};
 
 fn has(program: &str) -> bool {
     let found = Command::new("sh")
@@ -21,7 +21,7 @@ fn all_work(profile: &str, scripts: &[(&str, &[&str], &str)]) {
         let world = World::new(Path::new("/tmp"), user, &format!("everyday-{profile}"));
         for (what, needs, script) in scripts {
             if let Some(missing) = needs.iter().find(|program| !has(program)) {
-                println!("LEFT OUT: {what} (there is no {missing})");
+                not_run(&format!("{what} (there is no {missing})"));
                 left_out += 1;
                 continue;
             }
@@ -232,8 +232,7 @@ fn cargo_builds_a_crate() {
         .trim()
         .to_owned();
     if folder.is_empty() {
-        println!("LEFT OUT: cargo build (there is no cargo)");
-        return;
+        return not_run("cargo build (there is no cargo)");
     }
     let world = World::new(Path::new("/tmp"), User::This, "cargo");
     let project = world.project();
