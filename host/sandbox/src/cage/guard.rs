@@ -147,7 +147,7 @@ impl Act {
 }
 
 /// How the kernel marks the path of what has been removed.
-const REMOVED: &[u8] = b" (deleted)";
+pub(crate) const REMOVED: &[u8] = b" (deleted)";
 
 impl Guard {
     /// The zone that a path lies in. Private ones may lie around shared ones.
@@ -210,6 +210,13 @@ impl Guard {
         if self.patterns.iter().any(|pattern| pattern.covers(path)) {
             return Some(format!("{} is closed by a deny rule", path.display()));
         }
+        let leads_in = |pattern: &PathGlob| act == Act::Link && pattern.depends_on(path);
+        if self.patterns.iter().any(leads_in) {
+            let path = path.display();
+            return Some(format!(
+                "{path} must not be a link: a deny rule is about files below it"
+            ));
+        }
         let covers = |protected: &&Text| {
             let protected = protected.path();
             path.starts_with(protected) || act.moves() && protected.starts_with(path)
@@ -250,6 +257,22 @@ impl Guard {
     /// Whether anything is closed to reading, so that each open has to be judged.
     pub(crate) fn judges_reading(&self) -> bool {
         !self.unreadable.is_empty() || self.patterns.iter().any(PathGlob::closes_reading)
+    }
+
+    /// Whether what a folder holds has to be compared with patterns when it gets another name.
+    pub(crate) fn compares_content(&self, from: &Path, to: &Path) -> bool {
+        let mut patterns = self.patterns.iter();
+        patterns.any(|pattern| pattern.depends_on(from) || pattern.depends_on(to))
+    }
+
+    /// Why something in a folder must not move with it: a pattern closes it here or there.
+    pub(crate) fn refuses_with(&self, from: &Path, to: &Path) -> Option<String> {
+        let mut patterns = self.patterns.iter();
+        let is_closed = patterns.any(|pattern| pattern.covers(from) || pattern.covers(to));
+        is_closed.then(|| {
+            let (from, to) = (from.display(), to.display());
+            format!("{from} must not become {to}, which a deny rule closes")
+        })
     }
 
     /// Why something must not move from one path to another, where each of them alone is open: what
