@@ -4,6 +4,7 @@
 //! safe, whatever the process does to its memory meanwhile. What may be made is made here,
 //! in a folder that is held open, under the name that was judged.
 
+mod checked;
 mod content;
 mod metadata;
 mod opening;
@@ -216,6 +217,9 @@ impl<'a> Doorman<'a> {
         to: (u64, u64),
     ) -> Step<Answer> {
         let (from, to) = self.both_inside(caller, from, to)?;
+        if self.guard.checked(&to.path).is_some() {
+            return Err(self.not_by_git(&to));
+        }
         caller.still_waits()?;
         done(open::second_name(&pair(&from, &to)))
     }
@@ -232,7 +236,14 @@ impl<'a> Doorman<'a> {
         }
         let (from, to) = self.both_inside(caller, from, to)?;
         caller.still_waits()?;
-        done(open::rename(&pair(&from, &to), flags))
+        let is_exchange = flags & RENAME_EXCHANGE != 0;
+        match self.guard.checked(&to.path) {
+            None if !is_exchange || self.guard.checked(&from.path).is_none() => {
+                done(open::rename(&pair(&from, &to), flags))
+            }
+            Some(kind) if flags == 0 => self.put_checked(kind, &from, &to),
+            Some(_) | None => Err(self.not_by_git(&to)),
+        }
     }
 
     fn remove(&mut self, caller: &Caller<'_>, path: (u64, u64), flags: i32) -> Step<Answer> {
