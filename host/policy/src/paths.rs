@@ -283,6 +283,14 @@ mod tests {
                 ("/p/keys".into(), PathAccess::Read)
             ]
         );
+        let patterns: Vec<_> = rules.patterns().collect();
+        assert_eq!(
+            patterns,
+            [
+                ("/".into(), "**/.env".into(), PathAccess::Read),
+                ("/p/gen".into(), "*.rs".into(), PathAccess::Write)
+            ]
+        );
         let searched: Vec<_> = rules.searched().collect();
         assert_eq!(searched, [PathBuf::from("/"), "/p/gen".into()]);
         for (path, access, wanted) in [
@@ -293,6 +301,16 @@ mod tests {
         ] {
             assert_eq!(rules.is_shut(Path::new(path), access), wanted, "{path}");
         }
+    }
+
+    #[test]
+    fn what_is_never_written_is_what_the_host_closes() {
+        let closed = Closed {
+            unwritable: vec!["/p/guard.sh".into(), "/p/.toolbay".into()],
+            ..Closed::default()
+        };
+        let rules = rules(&["Edit(./a)"]).and_closed(&closed);
+        assert_eq!(rules.never_written(), closed.unwritable);
     }
 
     #[test]

@@ -56,6 +56,7 @@ const PROTECTED: &[&str] = &[
     ".devcontainer",
     ".devcontainer.json",
     ".exrc",
+    ".vim",
     ".vimrc",
     ".nvimrc",
     ".nvim.lua",
@@ -87,6 +88,8 @@ const PROTECTED: &[&str] = &[
     ".xsession",
     ".xsessionrc",
     ".pam_environment",
+    ".screenrc",
+    ".tmux.conf",
     ".gdbinit",
     ".lldbinit",
     // Package managers: registries, and scripts that run with every install.

@@ -22,6 +22,11 @@ const GUARDS: &[(&str, &str)] = &[
     ("crashes", "kill -SEGV $$"),
     ("ends by a signal further down", "sh -c 'kill -9 $$'"),
     ("is not there", "./not-there"),
+    ("has no script", "python3 tools/not-there.py"),
+    (
+        "has no script for node",
+        "node \"$CLAUDE_PROJECT_DIR\"/not-there.js",
+    ),
     ("may not be executed", "./flat"),
     ("has no interpreter", "./odd"),
     ("is a named pipe", "sh ./pipe"),

@@ -33,6 +33,9 @@ const COMPLETIONS: &[&str] = &[
     "/index.js",
 ];
 
+/// Variables whose values are among the places where a word may start from.
+const KNOWN_VARIABLES: &[&str] = &["CLAUDE_PROJECT_DIR", "TOOLBAY_PROJECT_DIR", "HOME", "PWD"];
+
 /// Links that lead to links are followed so often.
 const MOST_LINKS: usize = 40;
 
@@ -132,6 +135,37 @@ fn is_later(word: &str, ending: &str, path: &Path, which: NamedFiles) -> bool {
         && word.contains('/')
         && path.extension().is_none()
         && path.symlink_metadata().is_err()
+}
+
+/// A script that a command names and that is in none of the places where it could be: an interpreter
+/// that does not find its script ends with the same code as a script that fails.
+pub(super) fn missing_script(command: &str, project: &Path, home: Option<&Path>) -> Option<String> {
+    // What an unknown variable holds is not known, so what follows it could be anywhere.
+    let is_known = |word: &&str| {
+        let mut names = word.split('$').skip(1);
+        names.all(|name| {
+            let name = name.trim_start_matches('{');
+            KNOWN_VARIABLES.iter().any(|known| name.starts_with(known))
+        })
+    };
+    let known: Vec<&str> = command.split_whitespace().filter(is_known).collect();
+    let words = words(&known.join(" "));
+    let folders = folders(&words, project, home);
+    let is_missing = |word: &str| {
+        let mut places = folders.iter().flat_map(|folder| {
+            let names = COMPLETIONS.iter();
+            let names = names.map(|ending| format!("{}{ending}", relative(word)));
+            names.map(|name| folder.join(name))
+        });
+        !places.any(|place| place.exists())
+    };
+    let mut follows = false;
+    words.into_iter().find(|word| {
+        let ending = Path::new(word).extension().and_then(|it| it.to_str());
+        let is_script = ending.is_some_and(|ending| SCRIPTS.contains(&ending));
+        let is_given = std::mem::replace(&mut follows, is_interpreter(word)) && word.contains('/');
+        !word.starts_with('-') && (is_script || is_given) && is_missing(word)
+    })
 }
 
 /// What follows `#!` in the first line of a script.
@@ -346,6 +380,43 @@ mod tests {
             // Scripts that are not there, in other folders, are closed as well.
             found.retain(|file| project.join(file).exists() || wanted.contains(file));
             assert_eq!(found, wanted, "{command}");
+        }
+    }
+
+    #[test]
+    fn a_script_that_is_nowhere_is_missing() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().canonicalize().unwrap();
+        let project = home.join("work");
+        std::fs::create_dir_all(project.join("s")).unwrap();
+        for file in ["s/there.py", "s/tool"] {
+            std::fs::write(project.join(file), "").unwrap();
+        }
+        for (command, wanted) in [
+            ("node gone.js", Some("gone.js")),
+            (
+                "python3 -u \"$CLAUDE_PROJECT_DIR\"/s/gone.py --strict",
+                Some("/s/gone.py"),
+            ),
+            ("cat | sh s/gone", Some("s/gone")),
+            ("LOG=1 bash -e $HOME/gone.sh", Some("/gone.sh")),
+            ("python3 s/there.py", None),
+            ("cd s && python3 there.py", None),
+            (
+                "python3 \"${CLAUDE_PROJECT_DIR:?}\"/s/there.py gone.txt",
+                None,
+            ),
+            ("sh s/tool", None),
+            ("node s/there", None),
+            // Somewhere else, which is not known here.
+            ("python3 \"$TOOLS\"/gone.py", None),
+            ("grep -q gone && exit 1", None),
+            ("jq .tool_name", None),
+            ("make lint", None),
+            ("/usr/bin/false", None),
+        ] {
+            let found = missing_script(command, &project, Some(&home));
+            assert_eq!(found.as_deref(), wanted, "{command}");
         }
     }
 

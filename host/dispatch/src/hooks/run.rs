@@ -1,6 +1,7 @@
 //! Runs the hooks of one event, all at once.
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::sync::Arc;
 
 use futures_util::future::join_all;
@@ -11,6 +12,8 @@ use toolbay_sandbox::process::{self, Script};
 use super::HookedCall;
 use super::answer::{self, Answer};
 use super::event::HookEvent;
+use super::files::missing_script;
+use super::message::name;
 use super::pins;
 use super::settings::{Hook, OnError, Sandboxed};
 
@@ -118,7 +121,23 @@ async fn run(hook: &Hook, call: &HookedCall, told: Arc<[u8]>) -> Answer {
         (Sandboxed::Yes, None) => Err("it is to run in a cage, and this session has none".into()),
     };
     match ended {
-        Ok(ended) => answer::read(hook, &ended),
+        Ok(ended) => match answer::read(hook, &ended) {
+            Answer::Failed(why) => failed(hook, call, why),
+            answer => answer,
+        },
         Err(error) => Answer::Broken(error),
+    }
+}
+
+/// A hook whose script is not there never had its say, whatever the interpreter's exit code.
+fn failed(hook: &Hook, call: &HookedCall, why: String) -> Answer {
+    let home = call.environment.iter().find(|(name, _)| name == "HOME");
+    let home = home.map(|(_, home)| Path::new(home));
+    match missing_script(&hook.command, &call.project, home) {
+        Some(script) => Answer::Broken(format!(
+            "{why}; its script `{}` was not found",
+            name(&script)
+        )),
+        None => Answer::Failed(why),
     }
 }

@@ -125,6 +125,21 @@ fn an_allow_rule_covers_its_command_and_nothing_beside_it() {
     }
 }
 
+/// Who allows a command by its name has said that it may run whatever it runs.
+#[test]
+fn beside_a_narrow_deny_rule_only_its_own_narrow_rule_allows_what_runs_others() {
+    for (allow, wanted) in [
+        (&["B"][..], "ask"),
+        (&["B", "B(ls:*)"], "ask"),
+        (&["B(ls:*)", "B"], "ask"),
+        (&["B", "B(npm run:*)"], "allow"),
+        (&["B(npm run:*)"], "allow"),
+    ] {
+        let found = decide(&["B(curl:*)"], &[], allow, "npm run build");
+        assert_eq!(found, wanted, "{allow:?}");
+    }
+}
+
 #[test]
 fn a_deny_rule_is_found_wherever_the_command_hides() {
     for script in [

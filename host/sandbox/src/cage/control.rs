@@ -150,12 +150,20 @@ pub(crate) fn controls_that_exist(folder: &Path) -> Vec<PathBuf> {
     all
 }
 
+/// What is looked at before it is put in place below a `.git`, which no other folder has.
+const LOOKED_AT: [&str; 3] = ["index", "MERGE_RR", "sequencer"];
+const SHARED_INDEX: &[u8] = b"sharedindex.";
+
 /// The same for a control folder that has another name, which no rule about names covers: with
 /// what does not exist yet.
 pub(crate) fn git_controls(folder: &Path) -> Vec<PathBuf> {
     let mut all = controls_that_exist(folder);
     let further = CONTROLS.iter().chain(&ALTERNATES).chain(&["info"]);
-    all.extend(further.map(|name| folder.join(name)));
+    all.extend(further.chain(&LOOKED_AT).map(|name| folder.join(name)));
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = entries.map(|entry| entry.file_name());
+    let shared = names.filter(|name| name.as_bytes().starts_with(SHARED_INDEX));
+    all.extend(shared.map(|name| folder.join(name)));
     all
 }
 
@@ -232,6 +240,10 @@ mod tests {
             controls_that_exist(&missing),
             std::slice::from_ref(&missing)
         );
-        assert!(git_controls(&git).contains(&git.join("commondir")));
+        std::fs::write(git.join("sharedindex.01"), "").unwrap();
+        let all = git_controls(&git);
+        for name in ["commondir", "index", "sharedindex.01"] {
+            assert!(all.contains(&git.join(name)), "{name}");
+        }
     }
 }

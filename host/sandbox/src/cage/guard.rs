@@ -11,6 +11,7 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::checked::Checked;
 use super::control::{is_git, is_gits_own};
 use super::pattern::PathGlob;
 use super::plan::Text;
@@ -147,7 +148,7 @@ impl Act {
 }
 
 /// How the kernel marks the path of what has been removed.
-const REMOVED: &[u8] = b" (deleted)";
+pub(crate) const REMOVED: &[u8] = b" (deleted)";
 
 impl Guard {
     /// The zone that a path lies in. Private ones may lie around shared ones.
@@ -197,6 +198,13 @@ impl Guard {
         if let Some(name) = by_name {
             return Some(format!("{}: `{name}` is protected", path.display()));
         }
+        let is_direct = matches!(act, Act::Write | Act::Make | Act::Link);
+        if is_direct && self.checked(path).is_some() {
+            let path = path.display();
+            return Some(format!(
+                "{path} is only changed by way of a lock file, as git does"
+            ));
+        }
         let is_unsearched = |one: &&Unsearched| match zone.kind {
             ZoneKind::Shared | ZoneKind::Private | ZoneKind::Named => {
                 path.starts_with(one.path.path())
@@ -209,6 +217,13 @@ impl Guard {
         }
         if self.patterns.iter().any(|pattern| pattern.covers(path)) {
             return Some(format!("{} is closed by a deny rule", path.display()));
+        }
+        let leads_in = |pattern: &PathGlob| act == Act::Link && pattern.depends_on(path);
+        if self.patterns.iter().any(leads_in) {
+            let path = path.display();
+            return Some(format!(
+                "{path} must not be a link: a deny rule is about files below it"
+            ));
         }
         let covers = |protected: &&Text| {
             let protected = protected.path();
@@ -250,6 +265,36 @@ impl Guard {
     /// Whether anything is closed to reading, so that each open has to be judged.
     pub(crate) fn judges_reading(&self) -> bool {
         !self.unreadable.is_empty() || self.patterns.iter().any(PathGlob::closes_reading)
+    }
+
+    /// Whether the content of a file is looked at before it is put in this place.
+    pub(crate) fn checked(&self, path: &Path) -> Option<Checked> {
+        let inside = path.strip_prefix(self.control_folder(path)?).ok()?;
+        let parts: Vec<&OsStr> = inside.iter().collect();
+        (self.git == GitAccess::Writes)
+            .then(|| Checked::of(&parts))
+            .flatten()
+    }
+
+    /// Where the settings of the repository lie that a path belongs to.
+    pub(crate) fn settings_of(&self, path: &Path) -> Option<PathBuf> {
+        Some(self.control_folder(path)?.join("config"))
+    }
+
+    /// Whether what a folder holds has to be compared with patterns when it gets another name.
+    pub(crate) fn compares_content(&self, from: &Path, to: &Path) -> bool {
+        let mut patterns = self.patterns.iter();
+        patterns.any(|pattern| pattern.depends_on(from) || pattern.depends_on(to))
+    }
+
+    /// Why something in a folder must not move with it: a pattern closes it here or there.
+    pub(crate) fn refuses_with(&self, from: &Path, to: &Path) -> Option<String> {
+        let mut patterns = self.patterns.iter();
+        let is_closed = patterns.any(|pattern| pattern.covers(from) || pattern.covers(to));
+        is_closed.then(|| {
+            let (from, to) = (from.display(), to.display());
+            format!("{from} must not become {to}, which a deny rule closes")
+        })
     }
 
     /// Why something must not move from one path to another, where each of them alone is open: what
@@ -442,6 +487,9 @@ mod tests {
         for (path, is_refused) in [
             ("/tmp/p/.git/objects/ab/cd", false),
             ("/tmp/p/.git/index.lock", false),
+            ("/tmp/p/.git/index", true),
+            ("/tmp/p/.git/sequencer/opts", true),
+            ("/tmp/p/.git/sequencer/opts.lock", false),
             ("/tmp/p/.git/hooks/pre-commit", true),
             ("/tmp/p/.git/commondir", true),
             ("/tmp/p/.git/config.lock", true),

@@ -6,6 +6,7 @@
 //! `Enclosure::open` starts one that is talked to.
 
 mod bubblewrap;
+pub(crate) mod checked;
 mod choose;
 pub(crate) mod control;
 mod conversation;

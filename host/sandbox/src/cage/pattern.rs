@@ -64,16 +64,44 @@ impl PathGlob {
 
     /// Whether the path matches or lies in what does.
     pub(crate) fn covers(&self, path: &Path) -> bool {
+        match self.follow(path) {
+            Followed::Matched => true,
+            // What closes all in a folder closes the folder, or its names could be listed.
+            Followed::Open(next) => {
+                let last = self.parts.len() - 1;
+                last > 0 && self.parts[last].as_bytes() == ANY_FOLDERS && next[last]
+            }
+            Followed::Elsewhere => false,
+        }
+    }
+
+    /// Whether it depends on the name of a folder what below it matches: what is put there under this
+    /// name may match although it did not elsewhere. Folders that only `**` at the beginning stands for
+    /// change nothing.
+    pub(crate) fn depends_on(&self, folder: &Path) -> bool {
+        match self.follow(folder) {
+            Followed::Matched => true,
+            Followed::Open(next) => {
+                // The part behind `**` at the beginning may come next below every folder.
+                let is_leading = self.parts[0].as_bytes() == ANY_FOLDERS;
+                let beyond = if is_leading { 2 } else { 0 };
+                let rest = next.get(beyond..self.parts.len());
+                rest.is_some_and(|rest| rest.contains(&true))
+            }
+            Followed::Elsewhere => self.below.path().starts_with(folder),
+        }
+    }
+
+    /// Goes down a path. All parts that may come next are followed at once, so that no path takes long.
+    fn follow(&self, path: &Path) -> Followed {
         let Ok(inside) = path.strip_prefix(self.below.path()) else {
-            return false;
+            return Followed::Elsewhere;
         };
-        let names: Vec<&[u8]> = inside.iter().map(|name| name.as_bytes()).collect();
         let parts: Vec<&[u8]> = self.parts.iter().map(|part| part.as_bytes()).collect();
-        // Which parts may come next: all of them are followed at once, so that no path takes long.
         let mut next = vec![false; parts.len() + 1];
         next[0] = true;
         skip(&parts, &mut next);
-        for name in names {
+        for name in inside.iter().map(|name| name.as_bytes()) {
             let mut after = vec![false; parts.len() + 1];
             for (at, part) in parts.iter().enumerate().filter(|(at, _)| next[*at]) {
                 if *part == ANY_FOLDERS {
@@ -86,13 +114,22 @@ impl PathGlob {
             }
             skip(&parts, &mut after);
             if after[parts.len()] {
-                return true;
+                return Followed::Matched;
             }
             next = after;
         }
-        // What closes all in a folder closes the folder, or its names could be listed.
-        parts.last() == Some(&ANY_FOLDERS) && next[parts.len() - 1] && parts.len() > 1
+        Followed::Open(next)
     }
+}
+
+/// How far a path leads into a pattern.
+enum Followed {
+    /// It is not below the pattern's folder.
+    Elsewhere,
+    /// A part of it matches the whole pattern.
+    Matched,
+    /// Which parts of the pattern may come next.
+    Open(Vec<bool>),
 }
 
 const ANY_FOLDERS: &[u8] = b"**";
@@ -178,6 +215,34 @@ mod tests {
             let pattern = ClosedPattern::new(Path::new("/p"), glob, ClosedTo::Reading);
             let pattern = PathGlob::from(&pattern.unwrap());
             assert_eq!(pattern.covers(Path::new(path)), is_covered, "{glob} {path}");
+        }
+    }
+
+    #[test]
+    fn names_of_folders_count_for_what_is_below_them() {
+        for (glob, folder, counts) in [
+            ("conf/*.json", "/p/conf", true),
+            ("conf/*.json", "/p/x", false),
+            ("conf/*.json", "/p", true),
+            ("conf/*.json", "/", true),
+            ("conf/*.json", "/q", false),
+            ("conf/**/*.json", "/p/conf/b", true),
+            ("*/a/x", "/p/any", true),
+            ("**/conf/*.json", "/p/x/conf", true),
+            ("**/conf/*.json", "/p/x", false),
+            ("**/a/b/c", "/p/x/a/b", true),
+            ("**/.env", "/p/x", false),
+            ("**/*.pem", "/p/x/y", false),
+            ("**", "/p/x", true),
+            (".env", "/p/x", false),
+        ] {
+            let pattern = ClosedPattern::new(Path::new("/p"), glob, ClosedTo::Writing);
+            let pattern = PathGlob::from(&pattern.unwrap());
+            assert_eq!(
+                pattern.depends_on(Path::new(folder)),
+                counts,
+                "{glob} {folder}"
+            );
         }
     }
 

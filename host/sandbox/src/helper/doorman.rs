@@ -4,6 +4,8 @@
 //! safe, whatever the process does to its memory meanwhile. What may be made is made here,
 //! in a folder that is held open, under the name that was judged.
 
+mod checked;
+mod content;
 mod metadata;
 mod opening;
 mod reading;
@@ -13,13 +15,14 @@ use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::io::Error;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 
 use self::starting::Wanted;
 use super::doors::Door;
 use super::resolve::{self, Spot};
-use crate::cage::guard::{Act, Guard, Moved};
+use crate::cage::guard::{Act, Guard, Moved, REMOVED};
 use crate::cage::plan::{Plan, Walls};
 use crate::cage::programs::ProgramGuard;
 use crate::kernel::open::{self, Pair};
@@ -214,6 +217,9 @@ impl<'a> Doorman<'a> {
         to: (u64, u64),
     ) -> Step<Answer> {
         let (from, to) = self.both_inside(caller, from, to)?;
+        if self.guard.checked(&to.path).is_some() {
+            return Err(self.not_by_git(&to));
+        }
         caller.still_waits()?;
         done(open::second_name(&pair(&from, &to)))
     }
@@ -230,7 +236,14 @@ impl<'a> Doorman<'a> {
         }
         let (from, to) = self.both_inside(caller, from, to)?;
         caller.still_waits()?;
-        done(open::rename(&pair(&from, &to), flags))
+        let is_exchange = flags & RENAME_EXCHANGE != 0;
+        match self.guard.checked(&to.path) {
+            None if !is_exchange || self.guard.checked(&from.path).is_none() => {
+                done(open::rename(&pair(&from, &to), flags))
+            }
+            Some(kind) if flags == 0 => self.put_checked(kind, &from, &to),
+            Some(_) | None => Err(self.not_by_git(&to)),
+        }
     }
 
     fn remove(&mut self, caller: &Caller<'_>, path: (u64, u64), flags: i32) -> Step<Answer> {
@@ -264,7 +277,24 @@ impl<'a> Doorman<'a> {
         }
         self.check(Act::Remove, &from)?;
         self.check(Act::Place, &to)?;
+        if moved == Moved::Folder {
+            self.check_content(&from, &to.path)?;
+            self.check_content(&to, &from.path)?;
+        }
         Ok((from, to))
+    }
+
+    /// Compares what a folder holds with patterns under its old and its new name. Nothing in it changes
+    /// meanwhile: the processes of the cage make no names without asking here.
+    fn check_content(&mut self, folder: &Spot, becomes: &Path) -> Step<()> {
+        if !self.guard.compares_content(&folder.path, becomes) {
+            return Ok(());
+        }
+        content::each(folder, &mut |inside| {
+            let (from, to) = (folder.path.join(inside), becomes.join(inside));
+            self.guard.refuses_with(&from, &to)
+        })
+        .map_err(|reason| self.refuse(reason))
     }
 
     /// Outside the places that may be written to the kernel refuses by itself.
@@ -282,7 +312,12 @@ impl<'a> Doorman<'a> {
         match made {
             Some(made) => Ok(made),
             None => {
-                let path = open::path_of(held.as_fd()).map_err(|error| failed(&error))?;
+                let mut path = open::path_of(held.as_fd()).map_err(|error| failed(&error))?;
+                let is_removed = path.as_os_str().as_bytes().ends_with(REMOVED);
+                if self.guard.zone(&path).is_some() && !is_removed {
+                    let known = open::known_path_of(held.as_fd());
+                    path = known.map_err(|_| Answer::Fail(libc::EACCES))?;
+                }
                 Ok((held, path))
             }
         }

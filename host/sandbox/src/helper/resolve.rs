@@ -90,7 +90,7 @@ pub(crate) fn spot(base: Option<BorrowedFd<'_>>, path: &[u8]) -> Option<Spot> {
     }
     let parent = CString::new(parent).ok()?;
     let folder = open::place(base, &parent, libc::O_DIRECTORY).ok()?;
-    let path = open::path_of(folder.as_fd())
+    let path = open::known_path_of(folder.as_fd())
         .ok()?
         .join(OsStr::from_bytes(name));
     Some(Spot {

@@ -2,13 +2,15 @@
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, OsString};
-use std::io::Result;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::io::{Error, Result};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 use super::{c_text, checked};
 
+/// A folder that is renamed between the question and the look has another path at the next try.
+const LOOKS: usize = 3;
 const RESOLVE_NO_MAGICLINKS: u64 = 0x02;
 const RESOLVE_NO_SYMLINKS: u64 = 0x04;
 
@@ -163,6 +165,20 @@ pub(crate) fn path_of(fd: BorrowedFd<'_>) -> Result<PathBuf> {
         )?;
     buffer.truncate(length as usize);
     Ok(PathBuf::from(OsString::from_vec(buffer)))
+}
+
+/// The same, where that path leads to the place. What another process has moved out of the mount that
+/// it was opened in has a path that begins in the middle and means something else: an error.
+pub(crate) fn known_path_of(fd: BorrowedFd<'_>) -> Result<PathBuf> {
+    let wanted = identity(fd)?;
+    for _ in 0..LOOKS {
+        let path = path_of(fd)?;
+        let found = fixed(&c_text(path.as_os_str())?);
+        if found.and_then(|found| identity(found.as_fd())).ok() == Some(wanted) {
+            return Ok(path);
+        }
+    }
+    Err(Error::from_raw_os_error(libc::ESTALE))
 }
 
 pub(crate) fn make_folder(folder: BorrowedFd<'_>, name: &CStr, mode: u32) -> Result<()> {

@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use toolbay_sandbox::cage::How;
 
 use crate::api::{command, enclosure};
-use crate::world::{ALONE, User, World, search_path};
+use crate::world::{ALONE, KINDS, User, World, left_out, search_path};
 
 /// A repository, what a command tries in it, and what the user does afterwards.
 struct Layout {
@@ -360,6 +360,60 @@ fn outside(world: &World, script: &str) -> Output {
         "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b GIT_TERMINAL_PROMPT=0; {script}"
     );
     world.outside(&["bash", "-c", &script]).output().unwrap()
+}
+
+/// A folder that is no repository can hold what the user's settings for all repositories name.
+#[test]
+fn the_users_own_settings_count_where_there_is_no_repository() {
+    const NAMED: [(&str, &str, &str); 5] = [
+        ("core.hooksPath", "hooks", "hooks/pre-commit"),
+        ("include.path", "more", "more"),
+        ("alias.x", "!PLACE/bin/x", "bin/x"),
+        (
+            "init.templateDir",
+            "template",
+            "template/hooks/post-checkout",
+        ),
+        ("core.sshCommand", "ssh -FPLACE/ssh/config", "ssh/config"),
+    ];
+    let _turn = ALONE.read().unwrap_or_else(|broken| broken.into_inner());
+    for kind in KINDS {
+        for user in User::all() {
+            let world = World::new(Path::new("/tmp"), user, "settings");
+            for (key, value, file) in NAMED {
+                world.fresh_project();
+                let write = format!("mkdir -p \"$(dirname {file})\"; echo evil > {file}");
+                // The control: what no setting names can be written.
+                for is_named in [false, true] {
+                    let place = world.project();
+                    let place = place.to_str().unwrap();
+                    let value = match value.contains("PLACE") {
+                        true => value.replace("PLACE", place),
+                        false => format!("{place}/{value}"),
+                    };
+                    let make = format!(
+                        "rm -rf .git nested $HOME/.gitconfig $HOME/.config/git; cd /; {}",
+                        if is_named {
+                            format!("git config --global {key} '{value}'")
+                        } else {
+                            "true".into()
+                        }
+                    );
+                    assert!(outside(&world, &make).status.success());
+                    let home = world.path("home");
+                    let home = format!("HOME={}", home.to_str().unwrap());
+                    let output = world.caged(kind, "workspace", &["--env", &home], &write);
+                    if output.status.code() == Some(99) {
+                        left_out(kind, user, String::from_utf8_lossy(&output.stderr).trim());
+                        break;
+                    }
+                    let was_written = world.project().join(file).exists();
+                    assert_eq!(was_written, !is_named, "{kind}: {key}: {output:?}");
+                    let _ = std::fs::remove_file(world.project().join(file));
+                }
+            }
+        }
+    }
 }
 
 /// What the user changes while a session runs counts for the next command.

@@ -78,6 +78,16 @@ impl Repositories {
         }
         asked.sort();
         asked.dedup();
+        // The user's settings count for repositories that are made later, and elsewhere.
+        let home = ground.git.variable("HOME").map(PathBuf::from);
+        for place in ground.writable() {
+            let around = Around {
+                top: &place,
+                home: home.as_deref(),
+            };
+            let files = users_files(&ground.git, home.as_deref());
+            all.follow(ground, &around, files)?;
+        }
         let deadline = ask::deadline();
         for name in asked {
             all.learn(ground, &name, deadline)?;

@@ -26,11 +26,18 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("filter", "clean"),
     ("filter", "process"),
     ("filter", "smudge"),
+    ("gc", "recentobjectshook"),
     ("gpg", "defaultkeycommand"),
     ("gpg", "program"),
     ("guitool", "cmd"),
     ("hook", "command"),
+    ("imap", "tunnel"),
+    ("instaweb", "browser"),
+    ("instaweb", "httpd"),
     ("interactive", "difffilter"),
+    ("lfs", "clean"),
+    ("lfs", "path"),
+    ("lfs", "smudge"),
     ("man", "cmd"),
     ("man", "path"),
     ("merge", "driver"),
@@ -47,10 +54,12 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("sendemail", "headercmd"),
     ("sequence", "editor"),
     ("submodule", "update"),
+    ("svn", "authorsprog"),
     ("tar", "command"),
     ("trailer", "cmd"),
     ("trailer", "command"),
     ("uploadpack", "packobjectshook"),
+    ("web", "browser"),
 ];
 
 /// Every hook of git. Where the folder of hooks cannot be closed as a whole, these are.
@@ -112,8 +121,11 @@ impl Around<'_> {
         };
         let value = setting.value.as_str();
         match (section, name) {
-            ("core", "hookspath") if value.is_empty() => Obeyed::Nothing,
-            ("core", "hookspath") => Obeyed::Hooks(self.path(value, self.top)),
+            ("core", "hookspath") | ("init", "templatedir") if value.is_empty() => Obeyed::Nothing,
+            // What a new repository begins with is copied from there, its hooks included.
+            ("core", "hookspath") | ("init", "templatedir") => {
+                Obeyed::Hooks(self.path(value, self.top))
+            }
             ("include" | "includeif", "path") if !value.is_empty() => {
                 let base = file.and_then(Path::parent).unwrap_or(self.top);
                 Obeyed::Settings(self.path(value, base))
@@ -145,6 +157,15 @@ impl Around<'_> {
         let words = value.split(ends_word).filter(|word| !word.is_empty());
         let mut files = Vec::new();
         for (index, word) in words.enumerate() {
+            // `-Ffile` is a flag with its value.
+            let word = match word.strip_prefix('-') {
+                Some(flag) if !flag.starts_with('-') => {
+                    let mut letters = flag.chars();
+                    letters.next();
+                    letters.as_str()
+                }
+                Some(_) | None => word,
+            };
             let path = self.path(word, self.top);
             let is_named = word.contains('/') && !path.is_dir();
             if is_named || index > 0 && path.is_file() {
@@ -241,6 +262,22 @@ mod tests {
                 "credential.https://x.y.helper",
                 "!./evil",
                 Obeyed::Programs(at(&["./evil"])),
+            ),
+            (
+                "core.sshcommand",
+                "ssh -Fssh/config -v -i key",
+                Obeyed::Programs(at(&["ssh/config"])),
+            ),
+            ("init.templatedir", "tmpl", Obeyed::Hooks(top.join("tmpl"))),
+            (
+                "lfs.customtransfer.x.path",
+                "./xfer",
+                Obeyed::Programs(at(&["./xfer"])),
+            ),
+            (
+                "gc.recentobjectshook",
+                "./recent",
+                Obeyed::Programs(at(&["./recent"])),
             ),
             ("remote.origin.url", "./evil", Obeyed::Nothing),
             ("user.name", "a/b", Obeyed::Nothing),

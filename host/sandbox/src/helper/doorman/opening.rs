@@ -212,7 +212,7 @@ impl<'a> Doorman<'a> {
         };
         let base = base.as_ref().map(AsFd::as_fd);
         let folder = open::place(base, &text, libc::O_DIRECTORY).map_err(|_| Answer::GoOn)?;
-        let path = open::path_of(folder.as_fd()).map_err(|_| Answer::GoOn)?;
+        let path = open::known_path_of(folder.as_fd()).map_err(|_| Answer::GoOn)?;
         if self.guard.zone(&path).is_none() {
             return Err(Answer::GoOn);
         }

@@ -37,7 +37,7 @@ impl Doorman<'_> {
         let thread = caller.asked.thread;
         let text = resolve::text(thread, wanted.path).ok_or(Answer::Fail(libc::EFAULT))?;
         let program = program_of(thread, wanted, &text)?;
-        let real = open::path_of(program.as_fd()).map_err(|error| failed(&error))?;
+        let real = open::known_path_of(program.as_fd()).map_err(|error| failed(&error))?;
         let by = std::fs::read_link(format!("/proc/{thread}/exe"));
         let by = by.map_err(|error| failed(&error))?;
         let words = words_of(thread, wanted.words);
