@@ -6,7 +6,7 @@
 //! `meanwhile` and `opened` that changes by other processes open nothing, `narrowed` and `zones` that one
 //! command can be held to a part of the session's paths, `programs` that what was judged starts nothing else, `repositories`
 //! that no command writes what the user's git runs, `settings` that paths and hosts mean what they say, `talking` that servers
-//! can be talked to, `worker` that a worker only computes. `world` makes what they need.
+//! can be talked to, `worker` that a worker only computes. `world` and `shared` make what they need.
 //! What this machine cannot run is said aloud and counted.
 #![cfg(target_os = "linux")]
 #![allow(
@@ -29,6 +29,7 @@ mod opened;
 mod programs;
 mod repositories;
 mod settings;
+mod shared;
 mod talking;
 mod worker;
 mod world;
