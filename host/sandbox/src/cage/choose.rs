@@ -33,14 +33,13 @@ pub struct WhyNot {
 const KINDS: [Kind; 3] = [Kind::Namespaces, Kind::Bubblewrap, Kind::Degraded];
 
 /// What a degraded cage cannot keep a command from.
-const LACKS: [&str; 7] = [
+const LACKS: [&str; 6] = [
     "other processes and their command lines can be seen",
     "there is no private folder for temporary files and no network, not even loopback",
     "names in hidden folders can be listed",
     "attributes of files cannot be set",
     "there is no System V or POSIX shared memory, and no message queues and semaphores of that kind",
     "what a command leaves running is hunted down instead of ending with a namespace",
-    "memory is bounded for each process, not for all together",
 ];
 
 /// The strongest cage that this machine can build and the demands allow.

@@ -4,6 +4,7 @@
 //! safe, whatever the process does to its memory meanwhile. What may be made is made here,
 //! in a folder that is held open, under the name that was judged.
 
+mod memory;
 mod metadata;
 mod opening;
 mod reading;
@@ -11,6 +12,7 @@ mod starting;
 
 use std::collections::BTreeSet;
 use std::ffi::CString;
+use std::fs::File;
 use std::io::Error;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -43,6 +45,8 @@ pub(crate) struct Doorman<'a> {
     news: Vec<String>,
     /// Calls that cannot be answered yet.
     waiting: Vec<Asked>,
+    /// Files in memory that the command made.
+    memory_files: Vec<File>,
     /// Each waits for somebody who writes to a pipe.
     readers: Vec<JoinHandle<()>>,
 }
@@ -68,6 +72,7 @@ impl<'a> Doorman<'a> {
             told: BTreeSet::new(),
             news: Vec::new(),
             waiting: Vec::new(),
+            memory_files: Vec::new(),
             readers: Vec::new(),
         }
     }
@@ -126,6 +131,7 @@ impl<'a> Doorman<'a> {
             libc::SYS_renameat2 => self.rename(&caller, (a, b), (c, d), e as u32),
             libc::SYS_unlinkat => self.remove(&caller, (a, b), c as i32),
             libc::SYS_truncate => self.truncate(&caller, a, b),
+            libc::SYS_memfd_create => self.make_memory_file(&caller, a, b as u32),
             libc::SYS_execve => self.start_program(
                 &caller,
                 Wanted {

@@ -95,6 +95,7 @@ const ABSENT: &[i64] = &[
     libc::SYS_io_uring_register,
     libc::SYS_clone3,
     libc::SYS_openat2,
+    libc::SYS_memfd_secret,
 ];
 
 const NEW_NAMESPACES: u32 = (libc::CLONE_NEWUSER
@@ -166,6 +167,8 @@ pub(crate) fn rules(walls: Walls, starts: Starts, reads: Reads) -> Vec<Rule> {
     }
     rules.extend(socket_rules(walls));
     rules.extend(doorman_rules());
+    // Their memory would be counted nowhere.
+    rules.push(rule(libc::SYS_memfd_create, vec![], Action::Ask));
     if reads == Reads::Asked {
         rules.extend(opens().into_iter().map(|(call, flags)| {
             // A handle that can do nothing: what it is used for is judged then.
