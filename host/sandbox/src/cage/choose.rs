@@ -38,8 +38,8 @@ const LACKS: [&str; 6] = [
     "there is no private folder for temporary files and no network, not even loopback",
     "names in hidden folders can be listed",
     "attributes of files cannot be set",
+    "there is no System V or POSIX shared memory, and no message queues and semaphores of that kind",
     "what a command leaves running is hunted down instead of ending with a namespace",
-    "memory is bounded for each process, not for all together",
 ];
 
 /// The strongest cage that this machine can build and the demands allow.

@@ -6,6 +6,7 @@
 
 mod checked;
 mod content;
+mod memory;
 mod metadata;
 mod opening;
 mod reading;
@@ -13,6 +14,7 @@ mod starting;
 
 use std::collections::BTreeSet;
 use std::ffi::CString;
+use std::fs::File;
 use std::io::Error;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
@@ -46,6 +48,8 @@ pub(crate) struct Doorman<'a> {
     news: Vec<String>,
     /// Calls that cannot be answered yet.
     waiting: Vec<Asked>,
+    /// Files in memory that the command made.
+    memory_files: Vec<File>,
     /// Each waits for somebody who writes to a pipe.
     readers: Vec<JoinHandle<()>>,
 }
@@ -71,6 +75,7 @@ impl<'a> Doorman<'a> {
             told: BTreeSet::new(),
             news: Vec::new(),
             waiting: Vec::new(),
+            memory_files: Vec::new(),
             readers: Vec::new(),
         }
     }
@@ -129,6 +134,7 @@ impl<'a> Doorman<'a> {
             libc::SYS_renameat2 => self.rename(&caller, (a, b), (c, d), e as u32),
             libc::SYS_unlinkat => self.remove(&caller, (a, b), c as i32),
             libc::SYS_truncate => self.truncate(&caller, a, b),
+            libc::SYS_memfd_create => self.make_memory_file(&caller, a, b as u32),
             libc::SYS_execve => self.start_program(
                 &caller,
                 Wanted {

@@ -95,6 +95,7 @@ const ABSENT: &[i64] = &[
     libc::SYS_io_uring_register,
     libc::SYS_clone3,
     libc::SYS_openat2,
+    libc::SYS_memfd_secret,
 ];
 
 const NEW_NAMESPACES: u32 = (libc::CLONE_NEWUSER
@@ -155,14 +156,19 @@ pub(crate) fn rules(walls: Walls, starts: Starts, reads: Reads) -> Vec<Rule> {
     for command in [0x5412, 0x541c] {
         rules.push(rule(libc::SYS_ioctl, vec![is(1, command)], fail(EPERM)));
     }
+    rules.extend(attribute_rules());
     rules.extend(set_id_rules());
     if walls == Walls::Kernel {
         rules.extend(scheduling_rules());
         let attributes = ATTRIBUTES.iter();
         rules.extend(attributes.map(|call| rule(*call, vec![], fail(ENOTSUP))));
+        // As on a kernel without them: there is no namespace that has its own.
+        rules.extend(SHARED.iter().map(|call| rule(*call, vec![], fail(ENOSYS))));
     }
     rules.extend(socket_rules(walls));
     rules.extend(doorman_rules());
+    // Their memory would be counted nowhere.
+    rules.push(rule(libc::SYS_memfd_create, vec![], Action::Ask));
     if reads == Reads::Asked {
         rules.extend(opens().into_iter().map(|(call, flags)| {
             // A handle that can do nothing: what it is used for is judged then.
@@ -191,6 +197,21 @@ fn scheduling_rules() -> Vec<Rule> {
         others(libc::SYS_sched_setparam, 0),
         others(libc::SYS_sched_setattr, 0),
     ]
+}
+
+/// Commands to files that change more than their content, of a file that is open for reading: no
+/// mount stands before them where there is none, and Landlock looks at none of them.
+fn attribute_rules() -> Vec<Rule> {
+    let command = |mask, value| vec![when(1, mask, Test::Is(value))];
+    let refused = |when| rule(libc::SYS_ioctl, when, fail(ENOTSUP));
+    let shares = SHARES_CONTENT.iter();
+    let shares = shares.map(|value| rule(libc::SYS_ioctl, command(WHOLE, *value), Action::Allow));
+    let types = MAKES_NAMES.iter();
+    let types = types.map(|kind| refused(command(0xff00, kind << 8)));
+    let single = FILE_COMMANDS.iter();
+    let single = single.map(|value| refused(command(WHOLE, *value)));
+    let call = rule(FILE_SETATTR, vec![], fail(ENOTSUP));
+    shares.chain(types).chain(single).chain([call]).collect()
 }
 
 fn set_id_rules() -> Vec<Rule> {
@@ -347,11 +368,53 @@ const ATTRIBUTES: &[i64] = &[
     libc::SYS_fremovexattr,
     SETXATTRAT,
     REMOVEXATTRAT,
-    FILE_SETATTR,
 ];
+/// Memory, queues and semaphores that processes find by numbers and names of their own, which no
+/// rule about files is asked about.
+const SHARED: &[i64] = &[
+    libc::SYS_shmget,
+    libc::SYS_shmat,
+    libc::SYS_shmctl,
+    libc::SYS_msgget,
+    libc::SYS_msgsnd,
+    libc::SYS_msgrcv,
+    libc::SYS_msgctl,
+    libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_semctl,
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+];
+
+/// `FS_IOC_FSSETXATTR` as a call.
+const FILE_SETATTR: i64 = 469;
+/// `FICLONE`, `FICLONERANGE` and `FIDEDUPERANGE`: they belong to btrfs by their numbers, and copy
+/// into files that are open for writing, or change nothing that can be read.
+const SHARES_CONTENT: &[u32] = &[0x4004_9409, 0x4020_940d, 0xc018_9436];
+/// btrfs and bcachefs: subvolumes and snapshots are names that nobody was asked about, and can be
+/// filled before they get them.
+const MAKES_NAMES: &[u32] = &[0x94, 0xbc];
+const FILE_COMMANDS: &[u32] = &[
+    0x4008_6602, // FS_IOC_SETFLAGS, and as 32-bit programs say it
+    0x4004_6602,
+    0x4008_7602, // FS_IOC_SETVERSION, the same
+    0x4004_7602,
+    0x401c_5820, // FS_IOC_FSSETXATTR
+    0x4004_7211, // FAT_IOCTL_SET_ATTRIBUTES
+    0x4018_6f04, // OCFS2_IOC_REFLINK, which makes a name
+    0x4080_6685, // FS_IOC_ENABLE_VERITY
+    0x800c_6613, // FS_IOC_SET_ENCRYPTION_POLICY
+    0xc050_6617, // FS_IOC_ADD_ENCRYPTION_KEY
+    0xc040_6618, // FS_IOC_REMOVE_ENCRYPTION_KEY, and for all users
+    0xc040_6619,
+    0xc004_5877, // FIFREEZE, FITHAW, FITRIM
+    0xc004_5878,
+    0xc018_5879,
+];
+
 const SETXATTRAT: i64 = 463;
 const REMOVEXATTRAT: i64 = 466;
-const FILE_SETATTR: i64 = 469;
 
 fn rule(call: i64, when: Vec<Condition>, then: Action) -> Rule {
     Rule { call, when, then }

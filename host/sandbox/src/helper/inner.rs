@@ -9,9 +9,11 @@ use std::time::{Duration, Instant};
 use super::command;
 use super::doorman::{Doorman, Waiting};
 use super::report::Host;
+use super::usage::{self, descendants};
 use super::{While, walls};
 use super::{doors, fences, mounts};
 use crate::cage::plan::{Input, Network, Plan, Report, Walls};
+use crate::kernel::memory;
 use crate::kernel::process::{self, End, Keep, Side, Wait};
 use crate::kernel::socket::{self, Event, Seen, wait_for};
 
@@ -22,7 +24,10 @@ const GRACE: Duration = Duration::from_millis(200);
 const COUNT_MEMORY: Duration = Duration::from_millis(100);
 /// How often it is looked again whether somebody reads a pipe that is to be written to.
 const TRY_AGAIN: Duration = Duration::from_millis(5);
-const PAGE: u64 = 4096;
+/// Of a cage with thousands of processes, counting takes no more than one part of so many.
+const COUNTING_SHARE: u32 = 4;
+/// Files in memory that the doorman can keep a handle of, and some for its work.
+const OPEN_FILES: u64 = 8192;
 
 pub(crate) fn run(host: &mut Host, plan: &Plan) -> Result<(), String> {
     let doors = match plan.walls {
@@ -46,6 +51,9 @@ pub(crate) fn run(host: &mut Host, plan: &Plan) -> Result<(), String> {
     let mut doorman = Doorman::new(plan, &doors);
     let started = start(plan, file_mask, &mut doorman)?;
     drop(proxy);
+    // The command has limits of its own. With fewer files it gets fewer of those in memory.
+    let _ = memory::raise_open_files(OPEN_FILES);
+    memory::ignore_broken_leases();
     if plan.input == Input::FromHost {
         // Else the host could not see that the command stopped reading.
         process::forget_input();
@@ -221,16 +229,15 @@ fn guard(
             }
         }
         if Instant::now() >= next_count {
-            next_count = Instant::now() + COUNT_MEMORY;
-            let (memory, processes) = match plan.walls {
-                Walls::Namespaces | Walls::Bubblewrap => in_use(),
-                Walls::Kernel => (0, descendants().len() as u64),
-            };
-            if memory > plan.limits.memory {
+            let begun = Instant::now();
+            let in_files = doorman.memory_in_files();
+            let usage = usage::in_use(plan.walls, in_files, plan.limits.memory);
+            next_count = Instant::now() + COUNT_MEMORY.max(begun.elapsed() * COUNTING_SHARE);
+            if usage.bytes > plan.limits.memory {
                 break Some(Report::OutOfMemory);
             }
             // The kernel does not count those of user 0, and not every cage can bound them.
-            if processes > plan.limits.processes {
+            if usage.processes > plan.limits.processes {
                 break Some(Report::TooManyProcesses);
             }
         }
@@ -264,25 +271,6 @@ fn reap_all(main: libc::pid_t) -> (Option<End>, Rest) {
     }
 }
 
-/// Bytes that the processes of this namespace hold for themselves, and how many there are.
-fn in_use() -> (u64, u64) {
-    let own = |entry: std::fs::DirEntry| -> Option<u64> {
-        let name = entry.file_name();
-        name.to_str()?.parse::<u32>().ok()?;
-        let statm = std::fs::read_to_string(entry.path().join("statm")).ok()?;
-        let mut fields = statm
-            .split(' ')
-            .skip(1)
-            .map_while(|it| it.parse::<u64>().ok());
-        let (resident, shared) = (fields.next()?, fields.next()?);
-        Some(resident.saturating_sub(shared) * PAGE)
-    };
-    let all = std::fs::read_dir("/proc").into_iter().flatten();
-    all.filter_map(Result::ok)
-        .filter_map(own)
-        .fold((0, 0), |(bytes, count), one| (bytes + one, count + 1))
-}
-
 /// Kills everything below this process, where no namespace does it. Orphans become our
 /// children, so looking again finds what was started meanwhile.
 pub(crate) fn kill_descendants() {
@@ -298,18 +286,4 @@ pub(crate) fn kill_descendants() {
         }
         std::thread::sleep(Duration::from_millis(1));
     }
-}
-
-fn descendants() -> Vec<libc::pid_t> {
-    let mut found = Vec::new();
-    let mut open = vec![std::process::id() as libc::pid_t];
-    while let Some(parent) = open.pop() {
-        let list = format!("/proc/{parent}/task/{parent}/children");
-        let list = std::fs::read_to_string(list).unwrap_or_default();
-        for child in list.split_whitespace().filter_map(|it| it.parse().ok()) {
-            found.push(child);
-            open.push(child);
-        }
-    }
-    found
 }

@@ -18,6 +18,7 @@ mod mounts;
 mod outer;
 mod report;
 mod resolve;
+mod usage;
 mod walls;
 
 use std::ffi::OsStr;

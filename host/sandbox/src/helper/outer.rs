@@ -119,6 +119,8 @@ fn watch(host: &mut Host, plan: &Plan, namespaces: libc::c_int) -> Result<(), St
     let child = match process::fork_into(namespaces).during("making namespaces")? {
         Side::Parent(child) => child,
         Side::Child => {
+            // As in `settle`: when memory runs out, the command goes first.
+            let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
             let inside = match plan.walls {
                 Walls::Namespaces => walls::settle(identity).and_then(|()| inner::run(host, plan)),
                 Walls::Kernel => process::die_with_parent()

@@ -1,11 +1,12 @@
 //! System calls as safe functions, for the cage and its helper.
 //!
 //! Each file is a thin skin over one part of the kernel and judges nothing; all hand-written
-//! `unsafe` of the cage stands here. `landlock`, `seccomp`, `mount`, `process` and `socket`
+//! `unsafe` of the cage stands here. `landlock`, `seccomp`, `memory`, `mount`, `process` and `socket`
 //! are named after what they speak to; `bpf` writes the programs that seccomp runs.
 
 pub(crate) mod bpf;
 pub(crate) mod landlock;
+pub(crate) mod memory;
 pub(crate) mod mount;
 pub(crate) mod open;
 pub(crate) mod process;

@@ -3,10 +3,11 @@
 //! `escapes` runs the cases in `tests/cases`, a line each, in every cage that this machine
 //! can build. `api` uses the library as a host does. `everyday` proves that ordinary work still
 //! works, `endings` that nothing is left of a command, whatever happened to it or to its host,
-//! `meanwhile`, `opened` and `moved` that changes by other processes open nothing, `narrowed` and `zones` that one
-//! command can be held to a part of the session's paths, `programs` that what was judged starts nothing else, `readback`
-//! that git reads nothing back that it would not have written, `repositories` that no command writes what the user's git runs, `settings` that paths and hosts mean what they say, `talking` that servers
-//! can be talked to, `worker` that a worker only computes. `world` makes what they need.
+//! `memory` that all of it counts, `meanwhile`, `opened` and `moved` that changes by other processes open nothing, `narrowed`
+//! and `zones` that one command can be held to a part of the session's paths, `programs` that what was judged starts nothing
+//! else, `readback` that git reads nothing back that it would not have written, `repositories` that no command writes what the
+//! user's git runs, `settings` that paths and hosts mean what they say, `talking` that servers can be talked to, `worker` that a
+//! worker only computes. `world` and `shared` make what they need.
 //! What this machine cannot run is said aloud and counted.
 #![cfg(target_os = "linux")]
 #![allow(
@@ -24,6 +25,7 @@ mod endings;
 mod escapes;
 mod everyday;
 mod meanwhile;
+mod memory;
 mod moved;
 mod narrowed;
 mod opened;
@@ -31,6 +33,7 @@ mod programs;
 mod readback;
 mod repositories;
 mod settings;
+mod shared;
 mod talking;
 mod worker;
 mod world;

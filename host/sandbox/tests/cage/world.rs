@@ -16,6 +16,8 @@ use std::thread;
 
 use toolbay_sandbox::ProtectedNames;
 
+use crate::shared::SharedObjects;
+
 /// The number of an ordinary user that owns nothing on any system.
 const NOBODY: u32 = 65534;
 
@@ -66,6 +68,7 @@ pub struct World {
     pub port: u16,
     udp: u16,
     abstract_name: String,
+    shared: SharedObjects,
 }
 
 impl World {
@@ -116,6 +119,7 @@ impl World {
             user,
             port,
             udp,
+            shared: SharedObjects::new(format!("/{abstract_name}")),
             abstract_name,
         };
         world.own(&world.top);
@@ -200,6 +204,10 @@ impl World {
             ("HARNESSPID", std::process::id().to_string()),
             ("HOSTPORT", self.port.to_string()),
             ("HOSTUDP", self.udp.to_string()),
+            ("HOSTSHM", self.shared.memory.to_string()),
+            ("HOSTQUEUE", self.shared.queue.to_string()),
+            ("HOSTSEM", self.shared.semaphores.to_string()),
+            ("HOSTMQ", self.shared.name.clone()),
             ("PATH", search_path()),
             ("LANG", "C.UTF-8".into()),
         ]

@@ -1,0 +1,222 @@
+//! What the processes of a cage use together: memory, and how many they are.
+//!
+//! Memory that processes share counts once. First it is estimated from above, by what each has in
+//! memory; only where that is too much, each is asked what it shares with whom. What a shared
+//! mapping holds and no process has mapped any more is not seen.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::cage::plan::Walls;
+
+const PAGE: u64 = 4096;
+/// How long processes are asked what they share. What is left then counts for each of them.
+const PATIENCE: Duration = Duration::from_millis(200);
+/// What the kernel calls memory that processes share by `mmap` without a file.
+const SHARED_MAPPING: &str = "/dev/zero (deleted)";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Usage {
+    pub(crate) bytes: u64,
+    pub(crate) processes: u64,
+}
+
+/// What all processes use, the bytes beside theirs included. Exact where it is above the limit.
+pub(crate) fn in_use(walls: Walls, beside: u64, limit: u64) -> Usage {
+    let folders = processes(walls);
+    let all: Vec<(PathBuf, Resident)> = folders
+        .into_iter()
+        .filter_map(|folder| Some((resident(&folder)?, folder)))
+        .map(|(resident, folder)| (folder, resident))
+        .collect();
+    let beside = beside + system_v(walls);
+    let most: u64 = all.iter().map(|(_, one)| one.own + one.shared).sum();
+    let mut bytes = beside + most;
+    if bytes > limit {
+        let own: u64 = all.iter().map(|(_, one)| one.own).sum();
+        let until = Instant::now() + PATIENCE;
+        let shared: u64 = all
+            .iter()
+            .filter(|(_, one)| one.shared > 0)
+            .map(|(folder, _)| shared(folder, until))
+            .sum();
+        bytes = beside + own + shared;
+    }
+    Usage {
+        bytes,
+        processes: all.len() as u64,
+    }
+}
+
+/// All below this process, where no namespace holds them.
+pub(crate) fn descendants() -> Vec<libc::pid_t> {
+    let mut found = Vec::new();
+    let mut open = vec![std::process::id() as libc::pid_t];
+    while let Some(parent) = open.pop() {
+        let list = format!("/proc/{parent}/task/{parent}/children");
+        let list = fs::read_to_string(list).unwrap_or_default();
+        for child in list.split_whitespace().filter_map(|it| it.parse().ok()) {
+            found.push(child);
+            open.push(child);
+        }
+    }
+    found
+}
+
+/// What processes have open, by device and number. `None` where one does not show it.
+pub(crate) fn open_files(walls: Walls) -> Option<BTreeSet<(u64, u64)>> {
+    let own = PathBuf::from(format!("/proc/{}", std::process::id()));
+    let mut found = BTreeSet::new();
+    for folder in processes(walls) {
+        if folder == own {
+            continue;
+        }
+        let files = match fs::read_dir(folder.join("fd")) {
+            Ok(files) => files,
+            // One that has ended has nothing open.
+            Err(_) if !folder.exists() => continue,
+            Err(_) => return None,
+        };
+        let files = files.filter_map(Result::ok);
+        let files = files.filter_map(|file| fs::metadata(file.path()).ok());
+        found.extend(files.map(|file| (file.dev(), file.ino())));
+    }
+    Some(found)
+}
+
+fn processes(walls: Walls) -> Vec<PathBuf> {
+    match walls {
+        Walls::Namespaces | Walls::Bubblewrap => {
+            let is_process = |entry: &fs::DirEntry| {
+                let name = entry.file_name();
+                name.to_str().is_some_and(|it| it.parse::<u32>().is_ok())
+            };
+            let all = fs::read_dir("/proc").into_iter().flatten();
+            let all = all.filter_map(Result::ok).filter(is_process);
+            all.map(|entry| entry.path()).collect()
+        }
+        Walls::Kernel => descendants()
+            .into_iter()
+            .map(|process| PathBuf::from(format!("/proc/{process}")))
+            .collect(),
+    }
+}
+
+/// What one process has in memory.
+struct Resident {
+    own: u64,
+    /// With other processes, or with files.
+    shared: u64,
+}
+
+fn resident(folder: &Path) -> Option<Resident> {
+    let pages = fs::read_to_string(folder.join("statm")).ok()?;
+    let mut pages = pages.split(' ').skip(1).map_while(|it| it.parse().ok());
+    let (all, shared): (u64, u64) = (pages.next()?, pages.next()?);
+    Some(Resident {
+        own: all.saturating_sub(shared) * PAGE,
+        shared: shared * PAGE,
+    })
+}
+
+/// The part of one process in what it shares by mappings without a file. The other memory that can
+/// be shared is counted elsewhere: files in memory by their size, private folders by their bound.
+fn shared(folder: &Path, until: Instant) -> u64 {
+    let status = fs::read_to_string(folder.join("status")).unwrap_or_default();
+    let all = status.lines().find_map(|line| kilobytes(line, "RssShmem:"));
+    let all = all.unwrap_or(0);
+    if all == 0 || Instant::now() > until {
+        return all;
+    }
+    match fs::read(folder.join("smaps")) {
+        Ok(mappings) => parts(&String::from_utf8_lossy(&mappings)),
+        Err(_) if !folder.exists() => 0,
+        // It hides from us what it is: then all is its own.
+        Err(_) => all,
+    }
+}
+
+fn parts(mappings: &str) -> u64 {
+    let mut is_shared = false;
+    let mut sum = 0;
+    for line in mappings.lines() {
+        // Only the first line of a mapping begins with an address, which is no capital letter.
+        if !line.starts_with(|letter: char| letter.is_ascii_uppercase()) {
+            is_shared = line.ends_with(SHARED_MAPPING);
+        } else if is_shared {
+            sum += kilobytes(line, "Pss:").unwrap_or(0);
+        }
+    }
+    sum
+}
+
+fn kilobytes(line: &str, name: &str) -> Option<u64> {
+    let value = line.strip_prefix(name)?.trim().strip_suffix(" kB")?;
+    Some(value.parse::<u64>().ok()? * 1024)
+}
+
+/// System V memory, which lies there whether somebody has it mapped or not.
+fn system_v(walls: Walls) -> u64 {
+    match walls {
+        Walls::Namespaces | Walls::Bubblewrap => {
+            let list = fs::read_to_string("/proc/sysvipc/shm").unwrap_or_default();
+            segments(&list)
+        }
+        // Refused, and the list is the host's.
+        Walls::Kernel => 0,
+    }
+}
+
+fn segments(list: &str) -> u64 {
+    let mut lines = list.lines();
+    let names: Vec<&str> = lines
+        .next()
+        .unwrap_or_default()
+        .split_whitespace()
+        .collect();
+    let column = |name| names.iter().position(|one| *one == name);
+    let columns: Vec<usize> = ["rss", "swap"].into_iter().filter_map(column).collect();
+    let bytes = |line: &str| -> u64 {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let values = columns
+            .iter()
+            .filter_map(|at| fields.get(*at)?.parse::<u64>().ok());
+        values.sum()
+    };
+    lines.map(bytes).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_shared_mappings_without_a_file_count() {
+        let mappings = "\
+7f00-7f10 rw-s 00000000 00:01 7                /dev/zero (deleted)
+Size:               1024 kB
+Rss:                 800 kB
+Pss:                 200 kB
+Pss_Dirty:           200 kB
+7f20-7f30 rw-s 00000000 00:01 8                /memfd:x (deleted)
+Pss:                5000 kB
+ff00-ff10 rw-p 00000000 00:00 0
+Pss:                6000 kB
+7f40-7f50 rw-s 00000000 00:01 9                /dev/zero (deleted)
+Pss:                   8 kB
+VmFlags: rd wr
+";
+        assert_eq!(parts(mappings), 208 * 1024);
+        assert_eq!(parts(""), 0);
+    }
+
+    #[test]
+    fn segments_are_summed_by_the_names_of_their_columns() {
+        let list = " key shmid perms size rss swap\n 0 1 600 99 4096 0\n 0 2 600 99 8192 4096\n";
+        assert_eq!(segments(list), 16384);
+        assert_eq!(segments(""), 0);
+    }
+}
