@@ -3,7 +3,7 @@
 //! `escapes` runs the cases in `tests/cases`, a line each, in every cage that this machine
 //! can build. `api` uses the library as a host does. `everyday` proves that ordinary work still
 //! works, `endings` that nothing is left of a command, whatever happened to it or to its host,
-//! `meanwhile` and `opened` that changes by other processes open nothing, `narrowed` and `zones` that one
+//! `links` that what protected links lead to is closed, `meanwhile` and `opened` that changes by other processes open nothing, `narrowed` and `zones` that one
 //! command can be held to a part of the session's paths, `programs` that what was judged starts nothing else, `repositories`
 //! that no command writes what the user's git runs, `settings` that paths and hosts mean what they say, `talking` that servers
 //! can be talked to, `worker` that a worker only computes. `world` makes what they need.
@@ -23,6 +23,7 @@ mod api;
 mod endings;
 mod escapes;
 mod everyday;
+mod links;
 mod meanwhile;
 mod narrowed;
 mod opened;
