@@ -3,6 +3,7 @@
 mod ends;
 mod fetched;
 mod real;
+mod rules;
 mod tls;
 
 use std::io::{Read, Write};

@@ -239,6 +239,7 @@ impl Bay {
             })?,
         };
         problems.extend(inventory.problems);
+        let late_dispatch = servers::LateDispatch::default();
         let servers = Servers::new(
             inventory.configs,
             Surroundings {
@@ -248,7 +249,8 @@ impl Bay {
                         cwd.clone(),
                         Packages::new(places.packages()),
                     )
-                    .pinned(inventory.pins),
+                    .pinned(inventory.pins)
+                    .ruled(late_dispatch.rules(policy.path_rules().clone())),
                 ),
                 memory: Arc::new(ToolMemory::new(&places.state)),
                 asker: Some(wishes.asker.take().unwrap_or_else(|| {
@@ -307,6 +309,7 @@ impl Bay {
             results,
         });
         let dispatch = Arc::new(dispatch);
+        late_dispatch.is(&dispatch);
         let late = Arc::new(LatePlugins::expecting(&later));
         if !servers.is_empty() || !inventory.others.is_empty() || !later.is_empty() {
             servers::attach(&servers, &inventory.others, &late, &dispatch);

@@ -8,10 +8,10 @@ pub mod memory;
 pub mod remote_list;
 
 use std::path::Path;
-use std::sync::{Arc, LazyLock, Weak};
+use std::sync::{Arc, LazyLock, OnceLock, Weak};
 use std::time::Duration;
 
-use toolbay_contract::BoxFuture;
+use toolbay_contract::{BoxFuture, RulesNow};
 use toolbay_dispatch::{Dispatch, Newcomers, PoolSetting};
 use toolbay_mcp::ToolName;
 use toolbay_mcp::client::auth::Environment;
@@ -21,6 +21,8 @@ pub use fetched::Packages;
 pub use inventory::{Declared, Inventory};
 pub use launcher::CagedServers;
 pub use memory::ToolMemory;
+
+use toolbay_policy::PathRules;
 
 use crate::compose::LatePlugins;
 use crate::interrupt;
@@ -68,6 +70,29 @@ pub async fn part() {
     };
     if !departures().all(patience).await {
         tracing::debug!("an MCP server did not end by itself");
+    }
+}
+
+/// The dispatch of a session, which is made later than the servers that go by its rules.
+#[derive(Clone, Default)]
+pub struct LateDispatch(Arc<OnceLock<Weak<Dispatch>>>);
+
+impl LateDispatch {
+    /// Its rules as they are now; before it is there, the first ones of the session.
+    pub fn rules(&self, first: Arc<PathRules>) -> RulesNow {
+        let late = self.0.clone();
+        RulesNow::looking(move || {
+            let dispatch = late.get().and_then(Weak::upgrade);
+            dispatch.map_or_else(
+                || first.clone(),
+                |dispatch| dispatch.rulebook().current().path_rules().clone(),
+            )
+        })
+    }
+
+    pub fn is(&self, dispatch: &Arc<Dispatch>) {
+        // There is one for each session.
+        let _ = self.0.set(Arc::downgrade(dispatch));
     }
 }
 

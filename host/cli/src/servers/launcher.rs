@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::sync::Mutex;
-use toolbay_contract::BoxFuture;
+use toolbay_contract::{BoxFuture, RulesNow};
 use toolbay_mcp::client::config::StdioConfig;
 use toolbay_mcp::client::{Instance, Launched, Launcher};
 use toolbay_sandbox::cage::{
@@ -20,7 +20,7 @@ use toolbay_sandbox::cage::{
 };
 
 use super::fetched::{self, Package, Packages};
-use crate::caged::{CageSetting, Extra, enclose};
+use crate::caged::{CageSetting, Extra, closed, enclose};
 use crate::spinner::Spinner;
 use crate::trust::ServerPin;
 
@@ -40,6 +40,8 @@ pub struct CagedServers {
     setting: CageSetting,
     cwd: PathBuf,
     packages: Packages,
+    /// What is closed to a server is what these close when it starts.
+    rules: RulesNow,
     /// What the project's servers ran when the user looked at them.
     pins: BTreeMap<String, Arc<ServerPin>>,
     enclosures: Arc<Mutex<HashMap<Ground, Enclosure>>>,
@@ -51,6 +53,7 @@ impl CagedServers {
             setting,
             cwd,
             packages,
+            rules: RulesNow::default(),
             pins: BTreeMap::new(),
             enclosures: Arc::default(),
         }
@@ -60,6 +63,13 @@ impl CagedServers {
     #[must_use]
     pub fn pinned(mut self, pins: BTreeMap<String, Arc<ServerPin>>) -> Self {
         self.pins = pins;
+        self
+    }
+
+    /// Closes to servers what these rules close to commands.
+    #[must_use]
+    pub fn ruled(mut self, rules: RulesNow) -> Self {
+        self.rules = rules;
         self
     }
 
@@ -99,6 +109,18 @@ impl CagedServers {
         };
         let built = tokio::task::spawn_blocking(move || enclose(&setting, extra)).await;
         built.map_err(|error| error.to_string())?
+    }
+
+    /// Closes what rules close to commands of the session, too, as the disk is now. The doorman holds
+    /// it at each open, whatever is replaced or made while the server runs.
+    async fn closing(&self, enclosure: Enclosure, ground: &Ground) -> Result<Enclosure, String> {
+        let (rules, roots) = (self.rules.clone(), ground.roots.clone());
+        let looking = tokio::task::spawn_blocking(move || {
+            let closed = closed::by(&rules.get(), &roots)?;
+            let closing = enclosure.closing(&closed);
+            closing.map_err(|error| error.to_string())
+        });
+        looking.await.map_err(|error| error.to_string())?
     }
 
     /// The variables that every server sees.
@@ -190,6 +212,7 @@ impl CagedServers {
             ..ground
         };
         let enclosure = self.build(&without, hidden).await?;
+        let enclosure = self.closing(enclosure, &without).await?;
         let mut environment = self.surroundings(config);
         let is_for_runners = |name: &OsString| {
             let name = name.to_str();
@@ -247,9 +270,9 @@ impl Launcher for CagedServers {
                 _ => None,
             };
             let command = self.command(config, instance, package.as_ref())?;
-            let enclosure = self
-                .enclosure(self.ground(config, package.as_ref()))
-                .await?;
+            let ground = self.ground(config, package.as_ref());
+            let enclosure = self.enclosure(ground.clone()).await?;
+            let enclosure = self.closing(enclosure, &ground).await?;
             let opened = enclosure.open(&command).await;
             let talk = opened.map_err(|error| not_started(&error, &command))?;
             let mut life = talk.life;

@@ -12,6 +12,10 @@ pub(crate) struct Found {
     pub(crate) places: Vec<PathBuf>,
     /// Where those lead that are links, which cannot be covered.
     pub(crate) targets: Vec<PathBuf>,
+    /// Protected names that are links, and links in protected folders.
+    pub(crate) links: Vec<PathBuf>,
+    /// Folders that must stay where they are: a way to a target turns there.
+    pub(crate) turns: Vec<PathBuf>,
     /// The `.git` of each repository that was met, whatever it is.
     pub(crate) repositories: Vec<PathBuf>,
     /// What could not be looked through: what protected names in it lead to is not known.
@@ -23,8 +27,26 @@ impl Found {
         self.repositories.extend(more.repositories.iter().cloned());
         self.places.extend(more.places.iter().cloned());
         self.targets.extend(more.targets.iter().cloned());
+        self.links.extend(more.links.iter().cloned());
+        self.turns.extend(more.turns.iter().cloned());
         self.unsearched.extend(more.unsearched.iter().cloned());
         self
+    }
+
+    /// Puts all in order, each once.
+    pub(crate) fn sort(&mut self) {
+        for list in [
+            &mut self.places,
+            &mut self.targets,
+            &mut self.links,
+            &mut self.turns,
+            &mut self.repositories,
+        ] {
+            list.sort();
+            list.dedup();
+        }
+        self.unsearched.sort();
+        self.unsearched.dedup();
     }
 }
 

@@ -15,6 +15,7 @@ use super::guard::{GitAccess, Unsearched, UnsearchedReason};
 use super::narrow::Narrow;
 use super::pattern::ClosedPattern;
 use super::repository::UsersGit;
+use super::ways::way;
 use crate::kernel::process;
 use crate::names::{ProtectedNames, folded};
 
@@ -188,7 +189,13 @@ impl Ground {
     pub(crate) fn search_top(&self, git: GitAccess, mut known: Found) -> Found {
         // Whoever owns a folder can open it again: it may be another one by then.
         let mut closed = Vec::new();
+        let mut links = std::mem::take(&mut known.links);
         known.places.retain(|place| match place.symlink_metadata() {
+            // Somebody put a link in its place.
+            Ok(found) if found.is_symlink() => {
+                links.push(place.clone());
+                false
+            }
             Ok(_) => true,
             Err(error) if is_absence(&error) => false,
             Err(_) => {
@@ -199,6 +206,9 @@ impl Ground {
         let (again, left) = std::mem::take(&mut known.unsearched)
             .into_iter()
             .partition::<Vec<_>, _>(|one| one.reason == UnsearchedReason::Unreadable);
+        for link in links {
+            self.note_link(&link, &mut known);
+        }
         known.unsearched = left;
         known.unsearched.extend(closed);
         let again = again.iter().map(|one| one.path.path().to_owned());
@@ -225,16 +235,7 @@ impl Ground {
             }
         }
         self.add_protected(&mut found);
-        for list in [
-            &mut found.places,
-            &mut found.targets,
-            &mut found.repositories,
-        ] {
-            list.sort();
-            list.dedup();
-        }
-        found.unsearched.sort();
-        found.unsearched.dedup();
+        found.sort();
         found
     }
 
@@ -308,6 +309,9 @@ impl Ground {
                 }));
             }
         }
+        if depth == Depth::Whole {
+            self.add_links_within(&mut hits, most);
+        }
         hits
     }
 
@@ -325,14 +329,7 @@ impl Ground {
     fn note(&self, path: &Path, is_link: bool, git: GitAccess, found: &mut Found) {
         if is_link {
             // Where the link leads is as good as the name itself.
-            if let Ok(target) = path.canonicalize()
-                && self.is_writable(&target)
-                && !self.roots.iter().any(|root| root.starts_with(&target))
-            {
-                found.places.push(target.clone());
-                found.targets.push(target);
-            }
-            return;
+            return self.note_link(path, found);
         }
         let is_repository = path.is_dir() && path.file_name() == Some(OsStr::new(".git"));
         let is_open_to_git = git == GitAccess::Writes && is_repository;
@@ -398,7 +395,8 @@ pub(super) fn all_real_with_links(list: &[PathBuf]) -> Result<Vec<PathBuf>, Path
     let links = list.iter().filter(|path| path.is_symlink());
     for link in links {
         if let (Some(folder), Some(name)) = (link.parent(), link.file_name()) {
-            all.push(real(folder)?.join(name));
+            // Links that lead to each other are closed, all of them.
+            all.extend(way(&real(folder)?.join(name)).links);
         }
     }
     all.sort();
@@ -425,6 +423,10 @@ fn real(path: &Path) -> Result<PathBuf, PathError> {
     loop {
         if let Ok(real) = there.canonicalize() {
             return Ok(rest.iter().rev().fold(real, |all, part| all.join(part)));
+        }
+        if there.is_symlink() {
+            // It leads to what may be made.
+            return Ok(way(path).end);
         }
         match (there.parent(), there.file_name()) {
             (Some(parent), Some(name)) => {

@@ -194,6 +194,7 @@ fn guard(
 ) -> Guard {
     let texts = |list: &[PathBuf]| list.iter().map(|path| path.as_path().into()).collect();
     let mut pins: Vec<Text> = texts(&found.places);
+    pins.extend(found.turns.iter().map(|path| path.as_path().into()));
     pins.extend(found.unsearched.iter().map(|one| one.path.clone()));
     if ground.narrow.is_some() {
         pins.extend(zones.iter().map(|zone| zone.path.clone()));

@@ -19,6 +19,7 @@ pub(crate) mod layout;
 pub(crate) mod leash;
 pub(crate) mod limits;
 mod line;
+mod links;
 pub(crate) mod narrow;
 pub(crate) mod pattern;
 pub(crate) mod plan;
@@ -26,6 +27,7 @@ pub(crate) mod programs;
 pub(crate) mod proxy;
 pub(crate) mod repository;
 mod run;
+mod ways;
 
 use std::borrow::Cow;
 use std::ffi::OsString;

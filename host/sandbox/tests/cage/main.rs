@@ -1,14 +1,6 @@
 //! Cages from the outside: real commands in real cages, as root and as an ordinary user.
 //!
-//! `escapes` runs the cases in `tests/cases`, a line each, in every cage that this machine
-//! can build. `api` uses the library as a host does. `everyday` proves that ordinary work still
-//! works, `endings` that nothing is left of a command, whatever happened to it or to its host,
-//! `memory` that all of it counts, `meanwhile`, `opened` and `moved` that changes by other processes open nothing, `narrowed`
-//! and `zones` that one command can be held to a part of the session's paths, `programs` that what was judged starts nothing
-//! else, `readback` that git reads nothing back that it would not have written, `repositories` that no command writes what the
-//! user's git runs, `settings` that paths and hosts mean what they say, `talking` that servers can be talked to, `worker` that a
-//! worker only computes. `world` and `shared` make what they need.
-//! What this machine cannot run is said aloud and counted.
+//! What this machine cannot run is said aloud, and fails where CI is set.
 #![cfg(target_os = "linux")]
 #![allow(
     clippy::unwrap_used,
@@ -20,21 +12,38 @@
     clippy::await_holding_lock
 )]
 
+// The library as a host uses it.
 mod api;
+// Nothing is left of a command, whatever happened to it or to its host.
 mod endings;
+// The cases in `tests/cases`, a line each, in every cage that this machine can build.
 mod escapes;
+// Ordinary work still works.
 mod everyday;
-mod meanwhile;
+// What protected links lead to is closed.
+mod links;
+// All memory of a command counts.
 mod memory;
+// Changes by other processes open nothing: while commands run, at each open, and by moving.
+mod meanwhile;
 mod moved;
-mod narrowed;
 mod opened;
-mod programs;
-mod readback;
-mod repositories;
-mod settings;
-mod shared;
-mod talking;
-mod worker;
-mod world;
+// One command can be held to a part of the session's paths.
+mod narrowed;
 mod zones;
+// What was judged starts nothing else.
+mod programs;
+mod rustup;
+// git reads nothing back that it would not have written.
+mod readback;
+// No command writes what the user's git runs.
+mod repositories;
+// Paths and hosts mean what they say.
+mod settings;
+// Servers can be talked to.
+mod talking;
+// A worker only computes.
+mod worker;
+// What the others need.
+mod shared;
+mod world;

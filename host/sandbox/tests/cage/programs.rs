@@ -120,6 +120,18 @@ const CASES: &[Case] = &[
         works: None,
     },
     Case {
+        name: "the settings of a repository below",
+        project: "git init -q sub; (cd sub; echo x > x; git add x; git -c user.name=x -c user.email=a@b commit -qm x; git config core.fsmonitor $OLDPWD/evil; git config diff.external $OLDPWD/evil; echo y > x); git add sub 2>/dev/null",
+        script: "git status; git diff --submodule=diff",
+        works: None,
+    },
+    Case {
+        name: "the settings of a submodule",
+        project: "git clone -q . from; git -c protocol.file.allow=always submodule --quiet add ./from sub; git config -f .git/modules/sub/config core.fsmonitor $PWD/evil; git config -f .git/modules/sub/config diff.external $PWD/evil; echo y > sub/a.txt",
+        script: "git status; git diff --submodule=diff; git -C sub status",
+        works: None,
+    },
+    Case {
         name: "a program in memory",
         project: "true",
         script: r#"python3 -c 'import os; f=os.memfd_create("x"); os.write(f, open("/bin/echo","rb").read()); os.execve(f, ["echo", "ITS", "OWN", "CODE", "RAN"], {})'"#,

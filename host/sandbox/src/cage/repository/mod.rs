@@ -9,7 +9,6 @@
 mod ask;
 mod obeyed;
 mod text;
-mod ways;
 
 use std::fs::OpenOptions;
 use std::io::{Error, ErrorKind, Read};
@@ -21,9 +20,9 @@ use super::control::git_controls;
 use super::found::Found;
 use super::ground::{Ground, PathError};
 use super::guard::GitAccess;
+use super::ways::way;
 use obeyed::{Around, Obeyed, hooks_in};
 use text::Setting;
-use ways::ways;
 
 pub(crate) use ask::UsersGit;
 
@@ -43,6 +42,8 @@ pub(crate) struct Repositories {
     stamps: Vec<(PathBuf, Option<Stamp>)>,
     /// Closed to every command.
     closed: Vec<PathBuf>,
+    /// Folders that must stay where they are, or a way leads elsewhere.
+    turns: Vec<PathBuf>,
     /// Control folders in the tree that no protected name covers.
     folders: Vec<PathBuf>,
 }
@@ -92,7 +93,12 @@ impl Repositories {
         for name in asked {
             all.learn(ground, &name, deadline)?;
         }
-        for list in [&mut all.names, &mut all.closed, &mut all.folders] {
+        for list in [
+            &mut all.names,
+            &mut all.closed,
+            &mut all.turns,
+            &mut all.folders,
+        ] {
             list.sort();
             list.dedup();
         }
@@ -126,10 +132,8 @@ impl Repositories {
             }
             found.targets.push(path);
         }
-        for list in [&mut found.places, &mut found.targets] {
-            list.sort();
-            list.dedup();
-        }
+        found.turns.extend(self.turns.iter().cloned());
+        found.sort();
     }
 
     fn learn(
@@ -165,7 +169,7 @@ impl Repositories {
         for (file, setting) in &answer.settings {
             let file = file.as_ref().map(|file| top.join(file));
             if let Some(file) = &file {
-                self.closed.extend(ways(file));
+                self.close_way(file);
                 included.push(file.clone());
             }
             included.extend(self.obey(ground, &around, setting, file.as_deref())?);
@@ -216,10 +220,10 @@ impl Repositories {
         match obeyed {
             Obeyed::Hooks(folder) => self.hooks(ground, &folder),
             Obeyed::Programs(files) => {
-                self.closed.extend(files.iter().flat_map(|file| ways(file)));
+                files.iter().for_each(|file| self.close_way(file));
             }
             Obeyed::Settings(file) => {
-                self.closed.extend(ways(&file));
+                self.close_way(&file);
                 return Ok(Some(file));
             }
             Obeyed::Nothing => {}
@@ -227,21 +231,24 @@ impl Repositories {
         Ok(None)
     }
 
-    /// A folder of hooks as a whole, or each hook in it where that would close a root.
+    /// A folder of hooks as a whole, or each hook in it where that would close a root; and where
+    /// those lead that are links.
     fn hooks(&mut self, ground: &Ground, folder: &Path) {
-        let mut all = ways(folder);
-        let end = all.pop().unwrap_or_else(|| folder.to_owned());
-        self.closed.extend(all);
-        if ground
-            .writable()
-            .iter()
-            .any(|place| place.starts_with(&end))
-        {
-            self.closed
-                .extend(hooks_in(&end).flat_map(|hook| ways(&hook)));
-        } else {
-            self.closed.push(end);
+        let end = self.end(folder);
+        let writable = ground.writable();
+        if writable.iter().any(|place| place.starts_with(&end)) {
+            for hook in hooks_in(&end) {
+                self.close_way(&hook);
+            }
+            return;
         }
+        self.stamps.push((end.clone(), stamp(&end)));
+        let entries = std::fs::read_dir(&end).into_iter().flatten();
+        let paths = entries.filter_map(Result::ok).map(|entry| entry.path());
+        for link in paths.filter(|path| path.is_symlink()) {
+            self.close_way(&link);
+        }
+        self.closed.push(end);
     }
 
     /// Where a `.git` leads.
@@ -275,10 +282,16 @@ impl Repositories {
 
     /// Where a path leads; the links on the way are closed.
     fn end(&mut self, path: &Path) -> PathBuf {
-        let mut all = ways(path);
-        let end = all.pop().unwrap_or_else(|| path.to_owned());
-        self.closed.extend(all);
-        end
+        let way = way(path);
+        self.closed.extend(way.links);
+        self.turns.extend(way.turns);
+        way.end
+    }
+
+    /// The same with the end.
+    fn close_way(&mut self, path: &Path) {
+        let end = self.end(path);
+        self.closed.push(end);
     }
 
     /// The text of a file, if it exists.

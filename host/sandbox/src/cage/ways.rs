@@ -7,33 +7,43 @@ use std::path::{Component, Path, PathBuf};
 /// As the kernel counts when it follows links.
 const MOST_LINKS: usize = 40;
 
-/// The links on the way to an absolute path, and its end. What does not exist is taken as written,
-/// since it may be made.
-pub(super) fn ways(path: &Path) -> Vec<PathBuf> {
-    let mut all = Vec::new();
+/// How a path leads to its end.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Way {
+    /// The links on it, first to last.
+    pub(super) links: Vec<PathBuf>,
+    /// Folders that it enters and leaves by `..`: with a link in the place of one it leads elsewhere.
+    pub(super) turns: Vec<PathBuf>,
+    /// What does not exist is taken as written, since it may be made.
+    pub(super) end: PathBuf,
+}
+
+/// Where an absolute path leads. A loop ends at one of its links.
+pub(super) fn way(path: &Path) -> Way {
+    let mut way = Way {
+        end: "/".into(),
+        ..Way::default()
+    };
     let mut open: Vec<OsString> = parts(path);
-    let mut real = PathBuf::from("/");
-    let mut links = 0;
     while let Some(part) = open.pop() {
         if part == ".." {
-            real.pop();
+            way.turns.push(way.end.clone());
+            way.end.pop();
             continue;
         }
-        let next = real.join(&part);
+        let next = way.end.join(&part);
         match next.read_link() {
-            Ok(target) if links < MOST_LINKS => {
-                links += 1;
+            Ok(target) if way.links.len() < MOST_LINKS => {
                 if target.is_absolute() {
-                    real = "/".into();
+                    way.end = "/".into();
                 }
                 open.extend(parts(&target));
-                all.push(next);
+                way.links.push(next);
             }
-            Ok(_) | Err(_) => real = next,
+            Ok(_) | Err(_) => way.end = next,
         }
     }
-    all.push(real);
-    all
+    way
 }
 
 /// The parts of a path, the first one last.
@@ -68,8 +78,11 @@ mod tests {
             ("two", &["two", "one", "real/deep"]),
         ] {
             let wanted: Vec<PathBuf> = wanted.iter().map(|part| top.join(part)).collect();
-            assert_eq!(ways(&top.join(path)), wanted, "{path}");
+            let found = way(&top.join(path));
+            assert_eq!([found.links, vec![found.end]].concat(), wanted, "{path}");
         }
-        assert!(ways(&top.join("round")).contains(&top.join("round")));
+        assert!(way(&top.join("round")).links.contains(&top.join("round")));
+        let turned = way(&top.join("two/../missing/../x")).turns;
+        assert_eq!(turned, [top.join("real/deep"), top.join("real/missing")]);
     }
 }
