@@ -48,7 +48,7 @@ pub fn run(seed: u64) -> usize {
         let mut query = Query::random(&mut seed, &tree);
         // `files` narrows by globs where ripgrep overrides ignore-files.
         query.request.globs.clear();
-        let listing = files(&query.request, Order::Path, 0, &Stop::default()).unwrap();
+        let listing = files(&query.request, Order::Path, 0, &Open, &Stop::default()).unwrap();
         let found: Vec<String> = listing
             .entries
             .into_iter()

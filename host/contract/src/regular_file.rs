@@ -53,6 +53,16 @@ pub fn read_text(path: &Path, most: u64) -> Result<String> {
         .map_err(|_| Error::new(ErrorKind::InvalidData, "it is not UTF-8 text"))
 }
 
+/// The beginning of an opened file, at most so many bytes, and whether there is more of it.
+pub fn start_of(file: &File, most: u64) -> Result<(Vec<u8>, bool)> {
+    let size = file.metadata()?.len().min(most);
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
+    file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    let is_more = bytes.len() as u64 > most;
+    bytes.truncate(usize::try_from(most).unwrap_or(usize::MAX));
+    Ok((bytes, is_more))
+}
+
 #[cfg(test)]
 mod tests {
     use rustix::fs::{CWD, FileType, Mode, mknodat};
@@ -88,5 +98,15 @@ mod tests {
             }
         }
         assert!(read(&path("file"), 3).is_err());
+        for (name, most, wanted) in [("file", 4, ("1234", false)), ("file", 3, ("123", true))] {
+            let (bytes, is_more) = start_of(&open(&path(name)).unwrap(), most).unwrap();
+            assert_eq!(
+                (&*bytes, is_more),
+                (wanted.0.as_bytes(), wanted.1),
+                "{name}"
+            );
+        }
+        let (bytes, is_more) = start_of(&open(&path("sparse")).unwrap(), 9).unwrap();
+        assert_eq!((bytes.len(), is_more), (9, true));
     }
 }

@@ -18,6 +18,7 @@ wasmtime::component::bindgen!({
         "toolbay:host/shell.edited": trappable,
         "toolbay:host/shell.ended-in": trappable,
         "toolbay:host/shell.exit-meaning": trappable,
+        "toolbay:host/search.left-out": trappable,
         "toolbay:host/search.type-names": trappable,
         "toolbay:host/tasks.list": trappable,
         default: async | trappable,

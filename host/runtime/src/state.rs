@@ -7,6 +7,7 @@ use toolbay_policy::{Access, Capability, Outside};
 use wasmtime::component::ResourceTable;
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
+use crate::capability::SearchNotes;
 use crate::clock::CallClock;
 use crate::filesystem::{Fence, FilesystemView};
 use crate::gate::{CapabilityGate, capability_of};
@@ -47,6 +48,8 @@ pub(crate) struct State {
     pub(crate) clock: Arc<CallClock>,
     /// Where the last script of this call ended.
     pub(crate) script_folder: Option<String>,
+    /// What the searches of this call left out.
+    pub(crate) search_notes: SearchNotes,
     /// The session around the call; none for questions that need no session.
     pub(crate) environment: Option<CallEnvironment>,
 }

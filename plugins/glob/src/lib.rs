@@ -8,7 +8,7 @@ mod pattern;
 mod report;
 
 use serde::Deserialize;
-use toolbay_sdk::search::{Listing, Order, Scope, files};
+use toolbay_sdk::search::{Listing, Order, Scope, files, left_out};
 use toolbay_sdk::{
     Guard, HostError, Info, OnInterrupt, Outcome, Prompt, Rejection, Render, ResultLimit, Setting,
     SubjectKind, Tool, ToolError, View, context,
@@ -55,8 +55,13 @@ impl Tool for Glob {
         let globs = pattern::globs(&pattern).map_err(ToolError::InvalidInput)?;
         let listing = list(&root, globs)?;
         let working_directory = context::working_directory();
-        let text = report::text(&input.pattern, &root, &working_directory, &listing);
-        let structured = report::structured(&working_directory, &listing);
+        let left_out = left_out();
+        let mut text = report::text(&input.pattern, &root, &working_directory, &listing);
+        for (number, sentence) in left_out.iter().enumerate() {
+            text.push_str(if number == 0 { "\n\n" } else { "\n" });
+            text.push_str(sentence);
+        }
+        let structured = report::structured(&working_directory, &listing, &left_out);
         Ok(Outcome::text(text).with_structured(&structured))
     }
 }

@@ -31,13 +31,17 @@ pub fn text(pattern: &str, root: &str, working_directory: &str, listing: &Listin
 }
 
 /// The same for programs.
-pub fn structured(working_directory: &str, listing: &Listing) -> Value {
-    json!({
+pub fn structured(working_directory: &str, listing: &Listing, left_out: &[String]) -> Value {
+    let mut data = json!({
         "filenames": names(working_directory, listing),
         "numFiles": listing.entries.len(),
         "totalFiles": listing.total,
         "truncated": listing.truncated,
-    })
+    });
+    if let Some(fields) = data.as_object_mut().filter(|_| !left_out.is_empty()) {
+        fields.insert("leftOut".into(), json!(left_out));
+    }
+    data
 }
 
 /// The call in one line.
@@ -140,7 +144,7 @@ mod tests {
 
     #[test]
     fn data_counts_all_files() {
-        let data = structured("/w", &listing(&["/w/a"], 7));
+        let data = structured("/w", &listing(&["/w/a"], 7), &[]);
         assert_eq!(
             data,
             json!({"filenames": ["a"], "numFiles": 1, "totalFiles": 7, "truncated": true})

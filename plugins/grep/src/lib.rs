@@ -9,7 +9,7 @@ mod input;
 mod report;
 mod view;
 
-use toolbay_sdk::search::{Order, Page, Scope, Want, Window, files, matches};
+use toolbay_sdk::search::{Order, Page, Scope, Want, Window, files, left_out, matches};
 use toolbay_sdk::{
     Guard, HostError, Info, OnInterrupt, Outcome, Prompt, Rejection, Render, ResultLimit, Setting,
     SubjectKind, Tool, ToolError, View, context,
@@ -67,6 +67,7 @@ impl Tool for Grep {
         } else {
             report
         };
+        let report = report.with_left_out(left_out());
         Ok(Outcome::text(report.text()).with_structured(&report.structured()))
     }
 }

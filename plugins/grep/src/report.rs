@@ -64,6 +64,8 @@ pub struct Report {
     truncated: bool,
     matches: u64,
     files: Vec<String>,
+    /// What the host left out of the search.
+    left_out: Vec<String>,
 }
 
 impl Report {
@@ -195,6 +197,7 @@ impl Report {
             truncated: false,
             matches: 0,
             files: Vec::new(),
+            left_out: Vec::new(),
         }
     }
 
@@ -227,13 +230,20 @@ impl Report {
         self
     }
 
+    /// Adds what the host says that it left out.
+    pub fn with_left_out(mut self, sentences: Vec<String>) -> Self {
+        self.left_out = sentences;
+        self
+    }
+
     /// The report for the model.
     pub fn text(&self) -> String {
-        if self.is_empty() {
-            return self.nothing.clone();
-        }
-        let mut text = self.rows.clone();
-        for (number, note) in self.notes.iter().enumerate() {
+        let (mut text, notes) = if self.is_empty() {
+            (self.nothing.clone(), [].as_slice())
+        } else {
+            (self.rows.clone(), self.notes.as_slice())
+        };
+        for (number, note) in notes.iter().chain(&self.left_out).enumerate() {
             text.push_str(if number == 0 { "\n\n" } else { "\n" });
             text.push_str(note);
         }
@@ -267,6 +277,9 @@ impl Report {
             }
             if let Some(total) = self.total {
                 fields.insert("totalFiles".into(), json!(total));
+            }
+            if !self.left_out.is_empty() {
+                fields.insert("leftOut".into(), json!(self.left_out));
             }
         }
         value

@@ -11,8 +11,8 @@ use crate::source::Source;
 
 /// Kept free of the output limit for the notes behind the lines.
 const NOTE_CHARS: usize = 500;
-/// Up to here a file's lines are counted; beyond it the wait would cost more
-/// than the number is worth.
+/// Up to here a file's lines are counted and looked for; beyond it the wait would
+/// cost more than the number is worth. The host looks at whole files up to here too.
 const COUNTED_BYTES: u64 = 1024 * 1024 * 1024;
 
 pub fn read(
@@ -31,11 +31,14 @@ pub fn read(
         Encoding::Utf8 | Encoding::Utf8Marked => source.size.lines,
         Encoding::Utf16Little | Encoding::Utf16Big => None,
     };
+    let is_large = source.size.bytes > COUNTED_BYTES;
     let mut chunk = std::mem::take(&mut source.head);
     let mut stopped;
     loop {
-        let may_stop = known.is_some() || bytes > COUNTED_BYTES;
-        stopped = may_stop && lines.is_complete() && !source.ended;
+        // A file without an end, or with one line of a terabyte, is left at the bound.
+        let too_far = bytes > COUNTED_BYTES;
+        let may_stop = known.is_some() || is_large || too_far;
+        stopped = (may_stop && lines.is_complete() || too_far) && !source.ended;
         if stopped || !source.next(&mut chunk)? {
             break;
         }
@@ -48,27 +51,54 @@ pub fn read(
         // Never fewer than were seen: the file may have grown since.
         shown.total = shown.total.max(known);
     }
-    let counted = !stopped || known.is_some();
-    Ok(draw(shown, window, counted))
+    let count = match !stopped || known.is_some() {
+        true => Count::Taken,
+        false => Count::NotTaken {
+            bytes: bytes.max(source.size.bytes),
+        },
+    };
+    Ok(draw(shown, window, count))
+}
+
+/// Whether all lines of the file were counted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Count {
+    Taken,
+    /// The file is too large; it has at least so many bytes.
+    NotTaken {
+        bytes: u64,
+    },
 }
 
 /// Draws text that is in memory already.
 pub fn draw_bytes(bytes: &[u8], window: Window) -> Reading {
     let mut lines = Lines::new(window, OUTPUT_CHARS - NOTE_CHARS);
     lines.feed(bytes);
-    draw(lines.finish(), window, true)
+    draw(lines.finish(), window, Count::Taken)
 }
 
-fn draw(shown: Shown, window: Window, counted: bool) -> Reading {
+fn draw(shown: Shown, window: Window, count: Count) -> Reading {
     let Shown { lines, total, .. } = shown;
-    let structured = json!({
+    let mut structured = json!({
         "kind": "text",
         "first_line": window.first,
         "lines": lines,
         "total_lines": total,
     });
+    if let (Count::NotTaken { bytes }, Some(fields)) = (count, structured.as_object_mut()) {
+        fields.remove("total_lines");
+        fields.insert("bytes".into(), json!(bytes));
+    }
     if total == 0 {
         return Reading::text("(The file exists, but it is empty.)", structured).with_whole(true);
+    }
+    if let (0, Count::NotTaken { bytes }) = (lines, count) {
+        let text = format!(
+            "(The file has {bytes} bytes, and line {} does not lie in the first GiB, which is as far as \
+             lines are looked for; use a shell command such as tail -c or sed -n for the rest.)",
+            window.first
+        );
+        return Reading::notice(text, structured);
     }
     if lines == 0 {
         let text = format!(
@@ -81,15 +111,21 @@ fn draw(shown: Shown, window: Window, counted: bool) -> Reading {
 
     let last = window.first + lines - 1;
     let mut text = shown.text;
-    if last < total || !counted {
+    if let Count::NotTaken { bytes } = count {
+        text.push_str(&format!(
+            "\n\n(Lines {}-{last} are shown. The file has {bytes} bytes, too many to count its lines or to \
+             edit it; use offset {} and limit to read on.)",
+            window.first,
+            last + 1
+        ));
+    } else if last < total {
         let why = if shown.out_of_room {
             format!("The limit of {OUTPUT_CHARS} characters is reached. ")
         } else {
             String::new()
         };
-        let more = if counted { "" } else { "more than " };
         text.push_str(&format!(
-            "\n\n({why}Lines {}-{last} of {more}{total} are shown; continue with offset {}.)",
+            "\n\n({why}Lines {}-{last} of {total} are shown; continue with offset {}.)",
             window.first,
             last + 1
         ));
@@ -97,7 +133,7 @@ fn draw(shown: Shown, window: Window, counted: bool) -> Reading {
     if shown.lossy {
         text.push_str("\n\n(Bytes that are not valid UTF-8 are shown as \u{fffd}.)");
     }
-    let whole = lines == total && counted && shown.cut == 0;
+    let whole = lines == total && count == Count::Taken && shown.cut == 0;
     Reading::text(text, structured).with_whole(whole)
 }
 

@@ -38,6 +38,11 @@ pub fn summary(outcome: &Outcome) -> String {
         .unwrap_or_default();
     let number = |key: &str| structured[key].as_u64().unwrap_or(0);
     match structured["kind"].as_str() {
+        Some("text") if structured.get("bytes").is_some() => format!(
+            "Read {} of a file of {} bytes",
+            plural(number("lines"), "line"),
+            number("bytes")
+        ),
         Some("text") if number("total_lines") == 0 => "Empty file".into(),
         Some("text") if number("lines") < number("total_lines") => format!(
             "Read {} of {}",
@@ -125,6 +130,10 @@ mod tests {
             (
                 json!({"kind": "text", "lines": 5, "total_lines": 9}),
                 "Read 5 of 9 lines",
+            ),
+            (
+                json!({"kind": "text", "lines": 5, "bytes": 99}),
+                "Read 5 lines of a file of 99 bytes",
             ),
             (
                 json!({"kind": "text", "lines": 0, "total_lines": 0}),

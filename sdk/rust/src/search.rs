@@ -2,5 +2,5 @@
 
 pub use crate::bindings::imports::toolbay::host::search::{
     ContextLines, Entry, Hit, Line, Listing, Order, Page, Pattern, Scope, Want, Window, files,
-    matches, type_names,
+    left_out, matches, type_names,
 };

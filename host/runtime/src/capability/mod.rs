@@ -11,6 +11,7 @@ pub(crate) use context::FROZEN_NOW_MS;
 mod files;
 mod resources;
 mod search;
+pub(crate) use search::SearchNotes;
 mod session;
 mod shell;
 mod skills;

@@ -23,6 +23,23 @@ impl search::Fence for Passing {
     }
 }
 
+/// What the searches of one call did not do in full, in sentences.
+#[derive(Default)]
+pub(crate) struct SearchNotes(Vec<String>);
+
+impl SearchNotes {
+    /// More than a result has room for.
+    const MOST: usize = 16;
+
+    fn add(&mut self, notes: Result<&[String], &HostFailure>) {
+        for note in notes.unwrap_or_default() {
+            if self.0.len() < Self::MOST && !self.0.contains(note) {
+                self.0.push(note.clone());
+            }
+        }
+    }
+}
+
 /// Ends the native search when the guest that waits for it is dropped.
 struct StopOnDrop(Stop);
 
@@ -76,6 +93,7 @@ fn failure(error: SearchError) -> HostFailure {
         | SearchError::BadGlob { .. }
         | SearchError::UnknownType { .. }
         | SearchError::NotFound(_)
+        | SearchError::TooManyFiles(_)
         | SearchError::Io { .. } => HostFailure::Failed(error.to_string()),
     }
 }
@@ -96,10 +114,12 @@ impl wire::Host for State {
             wire::Order::Newest => search::Order::Newest,
         };
         let (fence, kill) = (self.fence.clone(), self.kill.clone());
-        let listing = searching(fence, kill, move |_, stop| {
-            search::files(&request, order, limit as usize, stop)
+        let listing = searching(fence, kill, move |fence, stop| {
+            search::files(&request, order, limit as usize, fence, stop)
         })
         .await;
+        self.search_notes
+            .add(listing.as_ref().map(|listing| &*listing.notes));
         Ok(listing
             .map(|listing| wire::Listing {
                 entries: listing
@@ -152,7 +172,13 @@ impl wire::Host for State {
             search::matches(&request, &pattern, want, window, threads, fence, stop)
         })
         .await;
+        self.search_notes
+            .add(page.as_ref().map(|page| &*page.notes));
         Ok(page.map(page_to_wire).map_err(Into::into))
+    }
+
+    fn left_out(&mut self) -> wasmtime::Result<Vec<String>> {
+        Ok(self.search_notes.0.clone())
     }
 
     fn type_names(&mut self) -> wasmtime::Result<Vec<String>> {

@@ -122,6 +122,7 @@ mod tests {
             clock: crate::clock::CallClock::start(),
             logged: Spent::default(),
             script_folder: None,
+            search_notes: Default::default(),
             environment,
         }
     }

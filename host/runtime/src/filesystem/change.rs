@@ -37,6 +37,22 @@ pub(super) fn parent_of(
     Ok((OpenFolder { dir, path: real }, name))
 }
 
+/// Whether a path says of its last name that it is a folder.
+pub(super) fn names_a_folder(path: &str) -> bool {
+    path.ends_with('/') || path.ends_with("/.")
+}
+
+/// A new name that is no folder's cannot end like one: POSIX says so, by what is there already.
+fn check_new_name(parent: &OpenFolder, name: &OsString, path: &str) -> Result<(), FsError> {
+    if !names_a_folder(path) {
+        return Ok(());
+    }
+    match parent.dir.symlink_metadata(name) {
+        Ok(_) => Err(ErrorCode::Exist.into()),
+        Err(error) => Err(error.into()),
+    }
+}
+
 pub(super) fn create_directory(
     fence: &Fence,
     folder: &OpenFolder,
@@ -55,6 +71,13 @@ pub(super) fn create_directory(
 pub(super) fn unlink(fence: &Fence, folder: &OpenFolder, path: &str) -> Result<(), FsError> {
     let (parent, name) = parent_of(folder, path)?;
     fence.check(&parent.path.join(&name), Wish::Write, "unlink-file")?;
+    if names_a_folder(path) {
+        let is_folder = parent.dir.symlink_metadata(&name)?.is_dir();
+        return Err(match is_folder {
+            true => ErrorCode::IsDirectory.into(),
+            false => ErrorCode::NotDirectory.into(),
+        });
+    }
     parent.dir.remove_file(&name)?;
     Ok(())
 }
@@ -84,6 +107,9 @@ pub(super) fn rename(
     fence.check(&old_path, Wish::Write, "rename")?;
     fence.check(&new_path, Wish::Write, "rename")?;
     let kind = old.dir.symlink_metadata(&old_name)?.file_type();
+    if !kind.is_dir() && (names_a_folder(from_path) || names_a_folder(to_path)) {
+        return Err(ErrorCode::NotDirectory.into());
+    }
     if kind.is_dir() {
         let dir = old.dir.open_dir(&old_name)?;
         moved::check_folder(fence, &dir, &old_path, &new_path)?;
@@ -108,7 +134,12 @@ pub(super) fn hard_link(
     let (old_path, new_path) = (old.path.join(&old_name), new.path.join(&new_name));
     fence.check(&old_path, Wish::Write, "link")?;
     fence.check(&new_path, Wish::Write, "link")?;
-    if old.dir.symlink_metadata(&old_name)?.is_symlink() {
+    let kind = old.dir.symlink_metadata(&old_name)?.file_type();
+    if names_a_folder(from_path) && !kind.is_dir() {
+        return Err(ErrorCode::NotDirectory.into());
+    }
+    check_new_name(&new, &new_name, to_path)?;
+    if kind.is_symlink() {
         moved::check_link(fence, &old.dir, Path::new(&old_name), &old_path, &new_path)?;
     }
     old.dir.hard_link(&old_name, &new.dir, &new_name)?;
@@ -123,6 +154,7 @@ pub(super) fn symlink(
 ) -> Result<(), FsError> {
     let (parent, name) = parent_of(folder, path)?;
     fence.check(&parent.path.join(&name), Wish::Write, "symlink")?;
+    check_new_name(&parent, &name, path)?;
     moved::check_target(fence, &parent.path, Path::new(target))?;
     parent.dir.symlink(target, &name)?;
     Ok(())

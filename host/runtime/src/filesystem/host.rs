@@ -5,7 +5,7 @@
 
 use std::os::unix::fs::FileExt;
 
-use cap_std::fs::Dir;
+use cap_std::fs::DirEntry;
 use types::{
     Advice, DescriptorFlags, DescriptorStat, DescriptorType, DirectoryEntry, ErrorCode, Filesize,
     MetadataHashValue, NewTimestamp, OpenFlags, PathFlags,
@@ -21,7 +21,8 @@ use super::fence::Wish;
 use super::open::{open_at, preopen};
 use super::real::path_of;
 use super::stat::{
-    file_type, metadata_at, metadata_hash, metadata_hash_at, real_path, stat, time_spec,
+    file_type, metadata_at, metadata_hash, metadata_hash_at, real_path, set_link_times, stat,
+    time_spec,
 };
 use super::streams::{FileReader, FileWriter, Place, read_at};
 
@@ -29,9 +30,10 @@ type Handle = Resource<types::Descriptor>;
 type Entries = Resource<types::DirectoryEntryStream>;
 type FsResult<T> = Result<T, FsError>;
 
-/// A folder being listed.
+/// A folder being listed. Names are read from it as the guest reads them: a guest may hold many
+/// listings, and a folder may have more names than fit into memory.
 struct Listing {
-    entries: std::vec::IntoIter<FsResult<DirectoryEntry>>,
+    entries: cap_std::fs::ReadDir,
 }
 
 impl FilesystemView<'_> {
@@ -246,10 +248,8 @@ impl types::HostDescriptor for FilesystemView<'_> {
         // Where it lies now: somebody may have moved it since it was opened.
         let path = path_of(&*folder.dir)?;
         self.fence.check(&path, Wish::Read, "read-directory")?;
-        let entries = list(&folder.dir)?;
-        let ours = self.keep(Listing {
-            entries: entries.into_iter(),
-        })?;
+        let entries = folder.dir.entries()?;
+        let ours = self.keep(Listing { entries })?;
         Ok(Resource::new_own(ours.rep()))
     }
 
@@ -286,6 +286,9 @@ impl types::HostDescriptor for FilesystemView<'_> {
         let folder = self.folder(&handle)?;
         let real = real_path(folder, &path, follow)?;
         self.fence.check(&real, Wish::Write, "set-times")?;
+        if !follow && set_link_times(folder, &path, accessed, modified)? {
+            return Ok(());
+        }
         // Through an opened handle, whose own place is checked again.
         let opened = open_at(
             self.fence,
@@ -414,7 +417,7 @@ impl types::HostDirectoryEntryStream for FilesystemView<'_> {
         let listing = self
             .table
             .get_mut(&Resource::<Listing>::new_borrow(stream.rep()))?;
-        listing.entries.next().transpose()
+        listing.entries.next().map(described).transpose()
     }
 
     fn drop(&mut self, stream: Entries) -> wasmtime::Result<()> {
@@ -424,20 +427,15 @@ impl types::HostDirectoryEntryStream for FilesystemView<'_> {
     }
 }
 
-fn list(dir: &Dir) -> FsResult<Vec<FsResult<DirectoryEntry>>> {
-    Ok(dir
-        .entries()?
-        .map(|entry| {
-            let entry = entry?;
-            Ok(DirectoryEntry {
-                type_: file_type(entry.file_type()?),
-                name: entry
-                    .file_name()
-                    .into_string()
-                    .map_err(|_| ErrorCode::IllegalByteSequence)?,
-            })
-        })
-        .collect())
+fn described(entry: std::io::Result<DirEntry>) -> FsResult<DirectoryEntry> {
+    let entry = entry?;
+    Ok(DirectoryEntry {
+        type_: file_type(entry.file_type()?),
+        name: entry
+            .file_name()
+            .into_string()
+            .map_err(|_| ErrorCode::IllegalByteSequence)?,
+    })
 }
 
 fn set_times(file: &std::fs::File, accessed: NewTimestamp, modified: NewTimestamp) -> FsResult<()> {

@@ -32,6 +32,7 @@ use wasmtime::component::{HasData, ResourceTable};
 
 pub(crate) use fence::Fence;
 pub(crate) use native::{Located, ReplaceFailure, Sight, Survey};
+pub(crate) use real::path_of;
 
 /// Marks the view through which the linker reaches this implementation.
 pub(crate) struct Filesystem;

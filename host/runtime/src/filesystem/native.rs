@@ -21,6 +21,10 @@ use super::links::past_links;
 use super::open::{open_at, preopen};
 use super::stat::real_path;
 
+/// Most bytes of a file that is looked at as a whole: a second of reading, and more than any file
+/// that is edited by hand. Larger ones have no digest, and so cannot be edited.
+const MOST_SURVEYED: u64 = 1 << 30;
+
 /// A path inside a granted folder.
 pub(crate) struct Located {
     folder: OpenFolder,
@@ -323,8 +327,14 @@ impl Sight {
         seed: u64,
         stopped: &dyn Fn() -> bool,
     ) -> Result<Survey, HostFailure> {
-        survey_of(&*self.file, seed, stopped)
-            .map_err(|error| HostFailure::Failed(format!("{}: {error}", self.shown.display())))
+        // The size is looked at first: a sparse file may be longer than a disk.
+        if self.bytes > MOST_SURVEYED {
+            return Err(HostFailure::TooLarge(self.bytes));
+        }
+        survey_of(&*self.file, seed, stopped).map_err(|error| match error.kind() {
+            io::ErrorKind::FileTooLarge => HostFailure::TooLarge(MOST_SURVEYED.saturating_add(1)),
+            _ => HostFailure::Failed(format!("{}: {error}", self.shown.display())),
+        })
     }
 }
 
@@ -344,6 +354,10 @@ fn survey_of(mut file: impl Read, seed: u64, stopped: &dyn Fn() -> bool) -> io::
                 bytes,
                 lines: lines + u64::from(last != b'\n'),
             });
+        }
+        if bytes + read as u64 > MOST_SURVEYED {
+            // Somebody writes it as fast as it is read, or it was longer than it said.
+            return Err(io::Error::from(io::ErrorKind::FileTooLarge));
         }
         let part = &buffer[..read];
         hasher.write(part);

@@ -36,6 +36,13 @@ pub(super) fn open_at(
     open_flags: OpenFlags,
     flags: DescriptorFlags,
 ) -> Result<Descriptor, FsError> {
+    // Writes are handed to the system as they come; who asks for more is told before the first one.
+    let sync = DescriptorFlags::FILE_INTEGRITY_SYNC
+        | DescriptorFlags::DATA_INTEGRITY_SYNC
+        | DescriptorFlags::REQUESTED_WRITE_SYNC;
+    if flags.intersects(sync) {
+        return Err(ErrorCode::Unsupported.into());
+    }
     past_links(fence, folder, path, |folder, path| {
         open_below(fence, folder, path, path_flags, open_flags, flags)
     })

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// The path of an open file, as the kernel knows it. A file that has none any
 /// more (it was removed) is an error: nobody can say what rule covers it.
 #[cfg(target_os = "linux")]
-pub(super) fn path_of(file: impl AsFd) -> io::Result<PathBuf> {
+pub(crate) fn path_of(file: impl AsFd) -> io::Result<PathBuf> {
     use std::os::fd::AsRawFd;
 
     let link = format!("/proc/self/fd/{}", file.as_fd().as_raw_fd());
@@ -20,7 +20,7 @@ pub(super) fn path_of(file: impl AsFd) -> io::Result<PathBuf> {
 }
 
 #[cfg(target_vendor = "apple")]
-pub(super) fn path_of(file: impl AsFd) -> io::Result<PathBuf> {
+pub(crate) fn path_of(file: impl AsFd) -> io::Result<PathBuf> {
     use std::ffi::OsString;
     use std::os::unix::ffi::OsStringExt;
 

@@ -6,13 +6,14 @@ use std::time::{Duration, SystemTime};
 
 use cap_std::fs::{MetadataExt, OpenOptions, OpenOptionsExt};
 use cap_std::time::SystemTime as CapTime;
+use rustix::fs::{AtFlags, Timespec, Timestamps, UTIME_NOW, UTIME_OMIT, utimensat};
 use wasmtime_wasi::p2::FsError;
 use wasmtime_wasi::p2::bindings::clocks::wall_clock::Datetime;
 use wasmtime_wasi::p2::bindings::filesystem::types::{
     DescriptorStat, DescriptorType, ErrorCode, MetadataHashValue, NewTimestamp,
 };
 
-use super::change::parent_of;
+use super::change::{names_a_folder, parent_of};
 use super::descriptor::OpenFolder;
 use super::fence::{Fence, Wish};
 use super::links::past_links;
@@ -164,6 +165,41 @@ pub(super) fn real_path(folder: &OpenFolder, path: &str, follow: bool) -> Result
             Err(_) => Ok(base.join(folder.dir.canonicalize(path)?)),
         }
     }
+}
+
+/// Sets the times of a link itself; false if the path is none. Its name was checked, and is what is
+/// changed: a link cannot be opened.
+pub(super) fn set_link_times(
+    folder: &OpenFolder,
+    path: &str,
+    accessed: NewTimestamp,
+    modified: NewTimestamp,
+) -> Result<bool, FsError> {
+    let Ok((parent, name)) = parent_of(folder, path) else {
+        return Ok(false);
+    };
+    if names_a_folder(path) || !parent.dir.symlink_metadata(&name)?.is_symlink() {
+        return Ok(false);
+    }
+    let times = Timestamps {
+        last_access: raw_time(accessed)?,
+        last_modification: raw_time(modified)?,
+    };
+    utimensat(&*parent.dir, &name, &times, AtFlags::SYMLINK_NOFOLLOW)
+        .map_err(std::io::Error::from)?;
+    Ok(true)
+}
+
+fn raw_time(stamp: NewTimestamp) -> Result<Timespec, FsError> {
+    let special = |tv_nsec| Timespec { tv_sec: 0, tv_nsec };
+    Ok(match stamp {
+        NewTimestamp::NoChange => special(UTIME_OMIT),
+        NewTimestamp::Now => special(UTIME_NOW),
+        NewTimestamp::Timestamp(at) => Timespec {
+            tv_sec: i64::try_from(at.seconds).map_err(|_| ErrorCode::Overflow)?,
+            tv_nsec: at.nanoseconds.into(),
+        },
+    })
 }
 
 pub(super) fn time_spec(stamp: NewTimestamp) -> Result<Option<SystemTime>, FsError> {

@@ -8,6 +8,7 @@ mod hosting;
 mod linking;
 mod moving;
 mod opening;
+mod posix;
 mod replacing;
 mod session;
 mod stat;

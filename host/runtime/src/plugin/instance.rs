@@ -97,6 +97,7 @@ impl<'a> Seat<'a> {
             grant: purpose.grant,
             clock: CallClock::start(),
             script_folder: None,
+            search_notes: Default::default(),
             environment: purpose.environment,
         };
         let awake = inner.ticker.awake();

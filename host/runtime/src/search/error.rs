@@ -21,6 +21,9 @@ pub enum SearchError {
     /// The root does not lie in the granted folder.
     #[error("`{0}` lies outside the folders that this call may see")]
     Outside(String),
+    /// More lies below the root than may be held.
+    #[error("there are too many files below `{0}` for one search; name a folder further down")]
+    TooManyFiles(String),
     /// The search was cancelled.
     #[error("the search was cancelled")]
     Stopped,

@@ -5,27 +5,42 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use super::confine::Anchor;
-use super::walk::{Globs, Item, by_path, walk, walk_with};
-use super::{Entry, Listing, Order, Request, SearchError, Stop, default_threads};
+use super::notes::Notes;
+use super::walk::{Globs, Item, Walk, by_path, walk, walk_with};
+use super::{Entry, Fence, Listing, Order, Request, SearchError, Stop, default_threads};
 
-/// Lists at most `limit` files (0 = all). Names are listed whatever the path
-/// rules say about reading; rules guard contents.
+/// Lists at most `limit` files (0 = all). A file is listed whatever the path
+/// rules say about reading it; what lies in a folder that they close is not.
 pub fn files(
     request: &Request,
     order: Order,
     limit: usize,
+    fence: &dyn Fence,
     stop: &Stop,
 ) -> Result<Listing, SearchError> {
     // Proves that the root exists and lies where it was granted.
     Anchor::open(request)?;
-    match order {
-        Order::Path => by_name(request, limit, stop),
-        Order::Newest => newest(request, limit, stop),
-    }
+    let notes = Notes::new(&request.root);
+    let walk = Walk {
+        request,
+        globs: Globs::Narrow,
+        threads: default_threads(),
+        fence,
+        notes: &notes,
+        stop,
+    };
+    let listing = match order {
+        Order::Path => by_name(walk, limit)?,
+        Order::Newest => newest(walk, limit)?,
+    };
+    Ok(Listing {
+        notes: notes.sentences(),
+        ..listing
+    })
 }
 
-fn by_name(request: &Request, limit: usize, stop: &Stop) -> Result<Listing, SearchError> {
-    let mut found = walk(request, Globs::Narrow, default_threads(), stop)?;
+fn by_name(request: Walk<'_>, limit: usize) -> Result<Listing, SearchError> {
+    let mut found = walk(request)?;
     let total = found.len();
     if limit > 0 {
         found.truncate(limit);
@@ -40,15 +55,15 @@ fn by_name(request: &Request, limit: usize, stop: &Stop) -> Result<Listing, Sear
         entries,
         total: total as u64,
         truncated,
+        notes: Vec::new(),
     })
 }
 
-fn newest(request: &Request, limit: usize, stop: &Stop) -> Result<Listing, SearchError> {
-    let mut found: Vec<Dated> =
-        walk_with(request, Globs::Narrow, default_threads(), stop, |entry| {
-            let metadata = entry.metadata().ok()?;
-            Some(Dated::of(Some(&metadata), entry.into_path()))
-        })?;
+fn newest(request: Walk<'_>, limit: usize) -> Result<Listing, SearchError> {
+    let mut found: Vec<Dated> = walk_with(request, |file| {
+        let metadata = file.metadata().ok()?;
+        Some(Dated::of(Some(&metadata), file.path))
+    })?;
     let total = found.len();
     let newest_first = |left: &Dated, right: &Dated| {
         right
@@ -65,6 +80,7 @@ fn newest(request: &Request, limit: usize, stop: &Stop) -> Result<Listing, Searc
         truncated: found.len() < total,
         entries: found.into_iter().map(Dated::entry).collect(),
         total: total as u64,
+        notes: Vec::new(),
     })
 }
 

@@ -7,9 +7,10 @@ use super::collect::{CountSink, LineSink};
 use super::confine::Anchor;
 use super::listing::{modified_ms, text};
 use super::merge::{Found, Merge};
+use super::notes::Notes;
 use super::read::Reader;
 use super::stoppable::Stoppable;
-use super::walk::{Globs, walk};
+use super::walk::{Globs, Walk, walk};
 use super::{
     Fence, Hit, Page, Pattern, Request, SearchError, Stop, Want, Window, default_threads, pattern,
 };
@@ -33,7 +34,15 @@ pub fn matches(
     } else {
         threads
     };
-    let files = walk(request, Globs::Override, threads, stop)?;
+    let notes = Notes::new(&request.root);
+    let files = walk(Walk {
+        request,
+        globs: Globs::Override,
+        threads,
+        fence,
+        notes: &notes,
+        stop,
+    })?;
     let merge = Merge::new(files.len(), want, window);
     let worker = || {
         let mut worker = Worker {
@@ -46,6 +55,7 @@ pub fn matches(
             matcher: &matcher,
             anchor: &anchor,
             fence,
+            notes: &notes,
             merge: &merge,
             want,
             stop,
@@ -61,7 +71,10 @@ pub fn matches(
     if stop.is_stopped() {
         return Err(SearchError::Stopped);
     }
-    Ok(merge.into_page())
+    Ok(Page {
+        notes: notes.sentences(),
+        ..merge.into_page()
+    })
 }
 
 struct Worker<'a> {
@@ -70,6 +83,7 @@ struct Worker<'a> {
     matcher: &'a Stoppable,
     anchor: &'a Anchor,
     fence: &'a dyn Fence,
+    notes: &'a Notes,
     merge: &'a Merge,
     want: Want,
     stop: &'a Stop,
@@ -96,12 +110,14 @@ impl Worker<'_> {
             lines: Vec::new(),
         };
         let mut found = match self.want {
-            Want::Paths => self.counted(&file, &metadata, true, hit)?,
-            Want::Counts => self.counted(&file, &metadata, false, hit)?,
+            Want::Paths => self.counted(path, (&file, &metadata), true, hit)?,
+            Want::Counts => self.counted(path, (&file, &metadata), false, hit)?,
             Want::Lines { .. } => {
                 let mut sink = LineSink::new(index, self.merge, self.stop);
                 // What was found before a file broke is still true.
-                let _ = self.reader.search(&file, &metadata, &mut sink);
+                if let Err(error) = self.reader.search(&file, &metadata, &mut sink) {
+                    self.note(path, &error);
+                }
                 if sink.kept.is_empty() && sink.skipped == 0 {
                     return None;
                 }
@@ -118,10 +134,21 @@ impl Worker<'_> {
         Some(found)
     }
 
+    /// Says why a file was not searched, where a bound of the host is why.
+    fn note(&self, path: &Path, error: &std::io::Error) {
+        if error.kind() == std::io::ErrorKind::FileTooLarge {
+            let note = "is larger than 64 MiB and was left out of this search across lines";
+            self.notes.add(path, note);
+        } else if error.to_string().contains("allocation limit") {
+            let note = "has a line of more than 64 MiB and was not searched from there on";
+            self.notes.add(path, note);
+        }
+    }
+
     fn counted(
         &mut self,
-        file: &File,
-        metadata: &std::fs::Metadata,
+        path: &Path,
+        (file, metadata): (&File, &std::fs::Metadata),
         first_only: bool,
         hit: Hit,
     ) -> Option<Found> {
@@ -132,7 +159,10 @@ impl Worker<'_> {
             stop: self.stop,
             count: 0,
         };
-        self.reader.search(file, metadata, &mut sink).ok()?;
+        if let Err(error) = self.reader.search(file, metadata, &mut sink) {
+            self.note(path, &error);
+            return None;
+        }
         (sink.count > 0).then(|| Found {
             hit: Hit {
                 count: sink.count,

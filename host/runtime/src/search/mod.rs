@@ -14,15 +14,19 @@
 //! Deliberate differences from ripgrep: a binary file named as the root is left
 //! out (ripgrep says that it matches), [`files`] lets globs narrow the list but
 //! never bring ignored files back, and a file whose single line (or, in a
-//! multiline search, whose whole content) exceeds a quarter of a gigabyte is left
-//! out instead of filling the memory.
+//! multiline search, whose whole content) exceeds 64 MiB is left
+//! out instead of filling the memory. Ignore-files are read within bounds
+//! (`ignored/source.rs`). What a bound left out is in the notes of the answer.
 
 mod collect;
 mod confine;
+mod crawl;
 mod error;
+mod ignored;
 mod listing;
 mod matching;
 mod merge;
+mod notes;
 mod pattern;
 mod read;
 mod request;

@@ -7,8 +7,8 @@ use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 use super::{Pattern, SearchError, Want};
 
 /// How much one search may hold of one file. A longer line, or a longer file in
-/// a multiline search, is left out; the host pays otherwise, once a thread.
-pub(super) const HEAP_LIMIT: usize = 256 << 20;
+/// a multiline search, is left out and named; the host pays otherwise, once a thread.
+pub(super) const HEAP_LIMIT: usize = 64 << 20;
 
 /// The cache of the lazy automaton, a thread. It bounds memory, not results: a
 /// full cache is emptied and refilled.

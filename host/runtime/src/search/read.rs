@@ -23,6 +23,10 @@ const START: usize = 64 * 1024;
 /// block fits beside the unfinished line before it.
 const BLOCK: usize = 32 * 1024;
 
+/// A file may grow by so much while it is searched. What a program writes without end after that is
+/// for the next search.
+const GROWTH: u64 = HEAP_LIMIT as u64;
+
 /// A buffer for whole files is kept for the next file up to this size.
 const KEPT: usize = 16 << 20;
 
@@ -64,6 +68,7 @@ impl Reader {
         let mut source = Watched {
             file,
             stop: &self.stop,
+            left: metadata.len().saturating_add(GROWTH),
         };
         let mut filled = 0;
         // The end is known without asking when the file has as many bytes as it
@@ -114,6 +119,7 @@ impl Reader {
         let source = Watched {
             file,
             stop: &self.stop,
+            left: u64::MAX,
         };
         let expected = usize::try_from(metadata.len()).unwrap_or(usize::MAX);
         self.whole.clear();
@@ -186,10 +192,11 @@ impl Read for Blocks<'_> {
     }
 }
 
-/// A file that fails to read once the search is stopped.
+/// A file that fails to read once the search is stopped, and ends where it may grow no further.
 struct Watched<'a> {
     file: &'a File,
     stop: &'a Stop,
+    left: u64,
 }
 
 impl Watched<'_> {
@@ -211,10 +218,17 @@ impl Read for Watched<'_> {
         if self.stop.is_stopped() {
             return Err(io::Error::other("stopped"));
         }
+        let most = buffer
+            .len()
+            .min(usize::try_from(self.left).unwrap_or(usize::MAX));
+        let room = buffer.get_mut(..most).unwrap_or_default();
         loop {
-            match self.file.read(buffer) {
+            match self.file.read(room) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                result => return result,
+                result => {
+                    self.left -= result.as_ref().map_or(0, |count| *count as u64);
+                    return result;
+                }
             }
         }
     }

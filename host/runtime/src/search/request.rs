@@ -66,6 +66,8 @@ pub struct Listing {
     pub entries: Vec<Entry>,
     pub total: u64,
     pub truncated: bool,
+    /// What a bound left out, in sentences.
+    pub notes: Vec<String>,
 }
 
 /// What is searched for.
@@ -126,4 +128,6 @@ pub struct Hit {
 pub struct Page {
     pub hits: Vec<Hit>,
     pub truncated: bool,
+    /// What a bound left out, in sentences.
+    pub notes: Vec<String>,
 }

@@ -11,7 +11,7 @@ use super::confine::{Anchor, Way};
 use super::*;
 use folder::Folder;
 
-mod folder;
+pub(super) mod folder;
 
 struct Open;
 
@@ -108,7 +108,13 @@ fn a_root_that_is_a_link_or_lies_outside_is_refused() {
     };
     assert!(fails(&elsewhere, &pattern("x")).contains("outside"));
     assert!(fails(&folder.below("link"), &pattern("x")).contains("outside"));
-    let listing = files(&folder.below("link"), Order::Path, 0, &Stop::default());
+    let listing = files(
+        &folder.below("link"),
+        Order::Path,
+        0,
+        &Open,
+        &Stop::default(),
+    );
     assert!(matches!(listing, Err(SearchError::Outside(_))));
     assert!(fails(&folder.below("none"), &pattern("x")).contains("does not exist"));
 }
@@ -153,7 +159,7 @@ fn denied_files_are_listed_but_not_searched() {
         .unwrap();
         assert!(folder.names(&page).iter().all(|name| name == "a.txt"));
     }
-    let listing = files(&folder.request(), Order::Path, 0, &Stop::default()).unwrap();
+    let listing = files(&folder.request(), Order::Path, 0, &Open, &Stop::default()).unwrap();
     assert_eq!(listing.total, 2);
 }
 
@@ -264,7 +270,7 @@ fn files_come_newest_first_and_globs_only_narrow() {
             hidden,
             ..folder.request()
         };
-        let listing = files(&request, Order::Newest, limit, &Stop::default()).unwrap();
+        let listing = files(&request, Order::Newest, limit, &Open, &Stop::default()).unwrap();
         let found: Vec<String> = listing
             .entries
             .iter()
@@ -357,7 +363,7 @@ fn a_stopped_search_ends_soon() {
     // Far above the few milliseconds it takes: test machines are busy.
     assert!(late < Duration::from_millis(500), "{late:?}");
     assert!(matches!(
-        files(&folder.request(), Order::Path, 0, &stop),
+        files(&folder.request(), Order::Path, 0, &Open, &stop),
         Err(SearchError::Stopped)
     ));
 }

@@ -2,15 +2,19 @@
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
+use ignore::Match;
 use ignore::overrides::{Override, OverrideBuilder};
-use ignore::{DirEntry, ParallelVisitor, ParallelVisitorBuilder, WalkBuilder, WalkState};
+use ignore::types::Types;
 
-use super::{Request, SearchError, Stop, types};
+use super::crawl::{Crawl, FoundFile, Judge};
+use super::ignored::{Ignored, Level, Present};
+use super::notes::Notes;
+use super::{Fence, Request, SearchError, Stop, types};
 
 /// What globs mean for files that an ignore-file names.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Globs {
     /// As in ripgrep: a file that matches a glob is looked at, ignored or not.
     Override,
@@ -18,19 +22,22 @@ pub(super) enum Globs {
     Narrow,
 }
 
+/// A walk and what surrounds it.
+#[derive(Clone, Copy)]
+pub(super) struct Walk<'a> {
+    pub request: &'a Request,
+    pub globs: Globs,
+    pub threads: usize,
+    pub fence: &'a dyn Fence,
+    pub notes: &'a Notes,
+    pub stop: &'a Stop,
+}
+
 /// The regular files that the request means, by the bytes of their paths. Links
-/// are not followed.
-pub(super) fn walk(
-    request: &Request,
-    globs: Globs,
-    threads: usize,
-    stop: &Stop,
-) -> Result<Vec<PathBuf>, SearchError> {
-    walk_with(request, globs, threads, stop, |entry| {
-        Some(entry.into_path())
-    })
-    .map(|mut found| {
-        // The visitors hand in sorted runs, which this sort merges.
+/// are not followed, and folders that the fence closes are not entered.
+pub(super) fn walk(walk: Walk<'_>) -> Result<Vec<PathBuf>, SearchError> {
+    walk_with(walk, |file| Some(file.path)).map(|mut found| {
+        // The threads hand in sorted runs, which this sort merges.
         found.sort_by(|left, right| by_path(left, right));
         found
     })
@@ -38,54 +45,126 @@ pub(super) fn walk(
 
 /// Like `walk`, but keeps what `keep` makes of each file, in no order.
 pub(super) fn walk_with<T: Item>(
-    request: &Request,
-    globs: Globs,
-    threads: usize,
-    stop: &Stop,
-    keep: impl Fn(DirEntry) -> Option<T> + Sync,
+    walk: Walk<'_>,
+    keep: impl Fn(FoundFile<'_>) -> Option<T> + Sync,
 ) -> Result<Vec<T>, SearchError> {
-    let mut builder = WalkBuilder::new(&request.root);
-    let respected = !request.ignored;
-    builder
-        .threads(threads)
-        .follow_links(false)
-        .types(types::select(&request.types)?)
-        .hidden(!request.hidden)
-        .parents(respected)
-        .ignore(respected)
-        .git_global(respected)
-        .git_ignore(respected)
-        .git_exclude(respected)
-        .current_dir(folder(&request.root));
-    if respected {
-        builder.add_custom_ignore_filename(".rgignore");
-    }
-    let overrides = overrides(request)?;
-    match globs {
-        Globs::Override => {
-            builder.overrides(overrides);
-        }
-        Globs::Narrow if overrides.is_empty() => {}
-        Globs::Narrow => {
-            builder.filter_entry(move |entry| {
-                let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-                entry.depth() == 0 || !overrides.matched(entry.path(), is_folder).is_ignore()
-            });
-        }
-    }
-    let gathered = Mutex::new(Vec::new());
-    builder.build_parallel().visit(&mut Gatherer {
-        keep: &keep,
+    let Walk {
+        request,
+        globs,
+        threads,
+        fence,
+        notes,
         stop,
-        gathered: &gathered,
+    } = walk;
+    let selection = Selection {
+        overrides: overrides(request)?,
+        globs,
+        types: types::select(&request.types)?,
+        hidden: request.hidden,
+        ignored: (!request.ignored && request.root.is_dir())
+            .then(|| Ignored::new(&request.root, &request.base, fence, notes)),
+        fence,
+    };
+    if !request.root.is_dir() {
+        let is_file = request
+            .root
+            .symlink_metadata()
+            .is_ok_and(|metadata| metadata.is_file());
+        let found = is_file.then(|| keep(FoundFile::alone(request.root.clone())));
+        return Ok(found.flatten().into_iter().collect());
+    }
+    let above = match &selection.ignored {
+        Some(ignored) => ignored.above(&request.root),
+        None => Arc::new(Level::empty()),
+    };
+    let crawl = Crawl::new(&selection, stop, &request.root, above);
+    let gathered = Mutex::new(Vec::new());
+    let work = || {
+        let mut run = Vec::new();
+        crawl.work(|file| run.extend(keep(file)));
+        T::finish(&mut run);
+        gathered
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .push(run);
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(work);
+        }
+        work();
     });
     if stop.is_stopped() {
         return Err(SearchError::Stopped);
+    }
+    if crawl.is_too_much() {
+        return Err(SearchError::TooManyFiles(
+            request.root.display().to_string(),
+        ));
     }
     let runs = gathered
         .into_inner()
         .unwrap_or_else(std::sync::PoisonError::into_inner);
     Ok(runs.into_iter().flatten().collect())
+}
+
+/// What the request says of names below its root.
+struct Selection<'a> {
+    overrides: Override,
+    globs: Globs,
+    types: Types,
+    hidden: bool,
+    ignored: Option<Ignored<'a>>,
+    fence: &'a dyn Fence,
+}
+
+impl Selection<'_> {
+    /// In the order of ripgrep: globs, ignore-files, types, dots.
+    fn selects(&self, level: &Level, path: &Path, is_folder: bool) -> bool {
+        if self.globs == Globs::Override {
+            match self.overrides.matched(path, is_folder) {
+                Match::Ignore(_) => return false,
+                Match::Whitelist(_) => return true,
+                Match::None => {}
+            }
+        }
+        let mut is_named = false;
+        if let Some(ignored) = &self.ignored {
+            match ignored.matched(level, path, is_folder) {
+                Match::Ignore(()) => return false,
+                Match::Whitelist(()) => is_named = true,
+                Match::None => {}
+            }
+        }
+        match self.types.matched(path, is_folder) {
+            Match::Ignore(_) => return false,
+            Match::Whitelist(_) => is_named = true,
+            Match::None => {}
+        }
+        is_named || self.hidden || !is_hidden(path)
+    }
+}
+
+impl Judge for Selection<'_> {
+    fn enter(&self, above: &Arc<Level>, folder: &Path, present: Present) -> Arc<Level> {
+        match &self.ignored {
+            Some(ignored) => ignored.below(above, folder, present),
+            None => above.clone(),
+        }
+    }
+
+    fn takes(&self, level: &Level, path: &Path, is_folder: bool) -> bool {
+        self.selects(level, path, is_folder)
+            && (self.globs == Globs::Override
+                || !self.overrides.matched(path, is_folder).is_ignore())
+            // A rule about all of a folder closes its listing too.
+            && (!is_folder || self.fence.may_read(path))
+    }
+}
+
+fn is_hidden(path: &Path) -> bool {
+    path.file_name()
+        .is_some_and(|name| name.as_bytes().starts_with(b"."))
 }
 
 /// The order of answers: plain bytes, the same everywhere.
@@ -132,63 +211,5 @@ pub(super) trait Item: Send + Sized {
 impl Item for PathBuf {
     fn finish(run: &mut [Self]) {
         run.sort_unstable_by(|left, right| by_path(left, right));
-    }
-}
-
-struct Gatherer<'a, T, K> {
-    keep: &'a K,
-    stop: &'a Stop,
-    gathered: &'a Mutex<Vec<Vec<T>>>,
-}
-
-impl<'a, T, K> ParallelVisitorBuilder<'a> for Gatherer<'a, T, K>
-where
-    T: Item,
-    K: Fn(DirEntry) -> Option<T> + Sync,
-{
-    fn build(&mut self) -> Box<dyn ParallelVisitor + 'a> {
-        Box::new(Visitor {
-            keep: self.keep,
-            stop: self.stop,
-            gathered: self.gathered,
-            run: Vec::new(),
-        })
-    }
-}
-
-struct Visitor<'a, T: Item, K> {
-    keep: &'a K,
-    stop: &'a Stop,
-    gathered: &'a Mutex<Vec<Vec<T>>>,
-    run: Vec<T>,
-}
-
-impl<T, K> ParallelVisitor for Visitor<'_, T, K>
-where
-    T: Item,
-    K: Fn(DirEntry) -> Option<T> + Sync,
-{
-    fn visit(&mut self, entry: Result<DirEntry, ignore::Error>) -> WalkState {
-        if self.stop.is_stopped() {
-            return WalkState::Quit;
-        }
-        // A folder that cannot be read is left out, as `--no-messages` does.
-        if let Ok(entry) = entry
-            && entry.file_type().is_some_and(|kind| kind.is_file())
-        {
-            self.run.extend((self.keep)(entry));
-        }
-        WalkState::Continue
-    }
-}
-
-impl<T: Item, K> Drop for Visitor<'_, T, K> {
-    fn drop(&mut self) {
-        let mut run = std::mem::take(&mut self.run);
-        T::finish(&mut run);
-        self.gathered
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
-            .push(run);
     }
 }

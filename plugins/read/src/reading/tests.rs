@@ -87,6 +87,29 @@ fn text_files_are_shown_in_any_supported_encoding() {
 }
 
 #[test]
+fn a_file_too_large_to_be_counted_says_so_and_is_read_in_parts() {
+    let folder = Folder::new("sparse");
+    let path = folder.file("sparse", "some text\n".repeat(CHUNK).as_bytes());
+    let file = fs::File::options().write(true).open(&path).unwrap();
+    file.set_len(1 << 40).unwrap();
+    let request = request(Some(3), Some(2), None);
+    let reading = read(&path, Size::bytes(1 << 40), &request, &|| Ok(())).unwrap();
+    assert!(!reading.whole);
+    assert_eq!(reading.structured["bytes"], 1_u64 << 40);
+    assert!(reading.structured.get("total_lines").is_none());
+    let text = text_of(reading);
+    assert!(
+        text.starts_with("     3\tsome text\n     4\tsome text\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains("The file has 1099511627776 bytes, too many to count"),
+        "{text}"
+    );
+    assert!(text.contains("use offset 5 and limit to read on"), "{text}");
+}
+
+#[test]
 fn large_files_are_streamed_and_still_counted() {
     let folder = Folder::new("large");
     let line = "0123456789abcde\n";

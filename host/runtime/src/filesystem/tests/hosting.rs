@@ -120,6 +120,33 @@ fn one_handle_too_many_is_an_error_that_a_tool_can_handle() {
 }
 
 #[test]
+fn open_listings_hold_no_names() {
+    let folder = TestFolder::with_files();
+    for number in 0..20_000 {
+        folder.write(&format!("project/docs/sub/{number:0100}"), "");
+    }
+    let mut session = Session::writing(&folder);
+    let sub = session.open_to_read("docs/sub").unwrap();
+    let before = held();
+    for _ in 0..100 {
+        let listing = code(at_once(session.view().read_directory(again(&sub)))).unwrap();
+        let listing = Resource::new_borrow(listing.rep());
+        let first = at_once(session.view().read_directory_entry(listing));
+        assert!(code(first).unwrap().is_some());
+    }
+    let grown = held().saturating_sub(before);
+    // As lists these were 100 times 20,000 names of 100 bytes: more than 200 MB.
+    assert!(grown < 64 << 20, "{grown}");
+}
+
+/// The memory of this process, in bytes.
+fn held() -> u64 {
+    let pages = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let resident = pages.split(' ').nth(1).and_then(|pages| pages.parse().ok());
+    resident.unwrap_or(0) * 4_096
+}
+
+#[test]
 fn errors_of_streams_have_the_code_of_the_file_system() {
     let folder = TestFolder::new();
     let mut session = Session::reading(&folder);

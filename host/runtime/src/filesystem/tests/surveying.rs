@@ -85,6 +85,34 @@ fn what_cannot_be_looked_at_is_described() {
 }
 
 #[test]
+fn what_is_too_large_is_not_looked_through() {
+    let folder = TestFolder::with_files();
+    let session = Session::writing(&folder);
+    let at = folder.at("project/docs/sparse");
+    let file = std::fs::File::create(&at).unwrap();
+    file.set_len(1 << 40).unwrap();
+    let sight = Sight::open(&session.fence, &at).unwrap();
+    let looked = std::cell::Cell::new(0);
+    let counting = || {
+        looked.set(looked.get() + 1);
+        false
+    };
+    let failure = sight.survey(7, &counting).err();
+    assert_eq!(failure, Some(HostFailure::TooLarge(1 << 40)));
+    assert_eq!(looked.get(), 0);
+    // One that grew after it was opened is given up at the bound.
+    file.set_len(0).unwrap();
+    let sight = Sight::open(&session.fence, &at).unwrap();
+    file.set_len(1 << 40).unwrap();
+    let failure = sight.survey(7, &counting).err();
+    assert_eq!(failure, Some(HostFailure::TooLarge((1 << 30) + 1)));
+    let located = Located::find(&session.fence, &at).unwrap();
+    let replaced = located.replace(&session.fence, b"x", 7, &|| false, |_| Ok(()));
+    assert!(replaced.is_err());
+    assert_eq!(at.metadata().unwrap().len(), 1 << 40);
+}
+
+#[test]
 fn a_path_is_found_where_it_really_leads() {
     let folder = TestFolder::with_files();
     folder.link("{}/project/docs", "project/to_docs");
