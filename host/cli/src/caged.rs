@@ -37,8 +37,7 @@ pub use tasks::TaskTable;
 pub use toolbay_sandbox::cage::Helper;
 
 use job::{End, Job, Listener};
-use runner::{Runner, meaning};
-use script::Script;
+use runner::{Ending, Runner, meaning};
 
 /// What a command has unless it says otherwise, and at most.
 const USUAL_TIME: Duration = Duration::from_secs(120);
@@ -249,8 +248,8 @@ impl Caged {
         move_after: Option<Duration>,
     ) -> Result<CommandEnd, HostFailure> {
         let time = run.timeout.unwrap_or(USUAL_TIME).min(MOST_TIME);
-        let script = Script::new(self.setting.sandbox.shell, &run.script)?;
-        let runner = self.prepare(&run, script.arguments()).await?;
+        let arguments = script::reporting(self.setting.sandbox.shell, &run.script);
+        let runner = self.prepare(&run, arguments).await?;
         let read_only = run.is_read_only();
         let walls = match &runner {
             Runner::Caged(enclosure, command) => {
@@ -267,7 +266,7 @@ impl Caged {
             output: Vec::new(),
             also: run.on_output,
         };
-        let mut job = Job::start(runner, bounds, script.filter(), listener);
+        let mut job = Job::start(runner, bounds, Ending::Reported, listener);
         if let Some(after) = move_after.filter(|after| *after < time) {
             let waited = tokio::time::timeout(after, job.ended()).await;
             if waited.is_err() && job.end().is_none() {
@@ -284,7 +283,7 @@ impl Caged {
             return Err(HostFailure::Cancelled);
         };
         let finished = finished.map_err(HostFailure::Failed)?;
-        let (output, folder) = job.said();
+        let output = job.said();
         let (code, why) = meaning(finished.how, Some(time));
         let mut remarks: Vec<String> = why.into_iter().chain(finished.remarks).collect();
         if let Some((folder, closed)) = &walls
@@ -303,7 +302,7 @@ impl Caged {
             output,
             remarks,
             truncated: finished.truncated,
-            folder: folder.filter(|folder| self.is_inside(folder)),
+            folder: finished.folder.filter(|folder| self.is_inside(folder)),
         }))
     }
 

@@ -6,6 +6,8 @@
 #[cfg(target_os = "linux")]
 mod bare;
 mod group;
+#[cfg(target_os = "linux")]
+mod last_word;
 mod output;
 #[cfg(target_os = "linux")]
 pub(crate) mod question;
@@ -22,10 +24,12 @@ use tokio::process::ChildStdin;
 use tokio::time::timeout;
 
 #[cfg(target_os = "linux")]
-pub use bare::{Bare, BareEnd, run_bare};
+pub use bare::{Bare, BareEnd, run_bare, run_bare_with_word};
 use group::Group;
 #[cfg(target_os = "linux")]
 pub(crate) use group::forget_other_files;
+#[cfg(target_os = "linux")]
+pub use last_word::LastWord;
 use output::{Flood, Kept};
 
 /// How long children that outlive the shell may still hold its output open: enough for a

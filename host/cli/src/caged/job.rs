@@ -10,8 +10,7 @@ use toolbay_contract::OnOutput;
 use toolbay_sandbox::cage::{Bounds, Leash};
 
 use super::output::Output;
-use super::runner::{Finished, Runner};
-use super::script::Filter;
+use super::runner::{Ending, Finished, Runner};
 
 /// A command under way, or what came of it. It dies when nobody holds this any more.
 pub(super) struct Job {
@@ -32,7 +31,7 @@ pub(super) struct End {
 
 /// What a command says, and to whom.
 struct Heard {
-    filter: Mutex<(Filter, Listener)>,
+    listener: Mutex<Listener>,
 }
 
 /// Who listens.
@@ -56,23 +55,28 @@ impl Listener {
             Self::Task(output) => output.add(bytes),
         }
     }
+
+    /// What a call has heard so far.
+    fn take(&mut self) -> Vec<u8> {
+        match self {
+            Self::Call { output, .. } => std::mem::take(output),
+            Self::Task(_) => Vec::new(),
+        }
+    }
 }
 
 impl Heard {
-    fn lock(&self) -> MutexGuard<'_, (Filter, Listener)> {
-        self.filter.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Listener> {
+        self.listener.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn hear(&self, bytes: &[u8]) {
-        let (filter, listener) = &mut *self.lock();
-        listener.hear(&filter.pass(bytes));
+        self.lock().hear(bytes);
     }
 
     /// Nothing more comes.
     fn finish(&self, finished: &Result<Finished, String>) {
-        let (filter, listener) = &mut *self.lock();
-        listener.hear(&filter.rest());
-        if let Listener::Task(output) = listener {
+        if let Listener::Task(output) = &mut *self.lock() {
             let last = match finished {
                 Ok(finished) => finished.last_words(),
                 Err(error) => vec![error.clone()],
@@ -89,18 +93,19 @@ impl Job {
     pub(super) fn start(
         runner: Runner,
         bounds: Bounds,
-        filter: Filter,
+        ending: Ending,
         listener: Listener,
     ) -> Self {
         let heard = Arc::new(Heard {
-            filter: Mutex::new((filter, listener)),
+            listener: Mutex::new(listener),
         });
         let leash = Arc::new(Leash::with(bounds));
         let (sender, end) = watch::channel(None);
         let started = Instant::now();
         let (inside, held) = (heard.clone(), leash.clone());
         let running = tokio::spawn(async move {
-            let finished = runner.run(&held, &mut |bytes| inside.hear(bytes)).await;
+            let mut sink = |bytes: &[u8]| inside.hear(bytes);
+            let finished = runner.run(&held, ending, &mut sink).await;
             inside.finish(&finished);
             sender.send_replace(Some(End {
                 finished,
@@ -138,25 +143,16 @@ impl Job {
         self.started.elapsed()
     }
 
-    /// What was said to a call, and where the shell ended.
-    pub(super) fn said(&self) -> (Vec<u8>, Option<std::path::PathBuf>) {
-        let (filter, listener) = &mut *self.heard.lock();
-        let output = match listener {
-            Listener::Call { output, .. } => std::mem::take(output),
-            Listener::Task(_) => Vec::new(),
-        };
-        (output, filter.folder())
+    /// What was said to a call.
+    pub(super) fn said(&self) -> Vec<u8> {
+        self.heard.lock().take()
     }
 
     /// From now on it is a task: what it says goes there, after what it has said so far, which is
     /// the answer.
     pub(super) fn become_task(&self, mut to: Output, bounds: Bounds) -> Vec<u8> {
-        let (filter, listener) = &mut *self.heard.lock();
-        listener.hear(&filter.so_far());
-        let said = match listener {
-            Listener::Call { output, .. } => std::mem::take(output),
-            Listener::Task(_) => Vec::new(),
-        };
+        let mut listener = self.heard.lock();
+        let said = listener.take();
         to.add(&said);
         to.is_known();
         *listener = Listener::Task(to);
@@ -166,7 +162,7 @@ impl Job {
 
     /// Looks at the output of a task.
     pub(super) fn with_output<T>(&self, look: impl FnOnce(&mut Output) -> T) -> Option<T> {
-        match &mut self.heard.lock().1 {
+        match &mut *self.heard.lock() {
             Listener::Task(output) => Some(look(output)),
             Listener::Call { .. } => None,
         }

@@ -1,15 +1,25 @@
 //! One command, ready to run.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use toolbay_sandbox::cage::{Command, Enclosure, How, Leash, Strength};
-use toolbay_sandbox::process::{Bare, run_bare};
+use toolbay_sandbox::process::{Bare, LastWord, run_bare, run_bare_with_word};
+
+use super::script;
 
 /// What runs, and in what.
 pub(super) enum Runner {
     Caged(Enclosure, Command),
     /// Without a cage; the enclosure is for those who come after it.
     Bare(Bare, Option<Enclosure>),
+}
+
+/// Whether a command says in which folder it ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending {
+    Reported,
+    Silent,
 }
 
 /// What is left of a command.
@@ -19,6 +29,8 @@ pub(super) struct Finished {
     pub(super) truncated: bool,
     /// What the cage has to say, a sentence each.
     pub(super) remarks: Vec<String>,
+    /// Where it says that it ended.
+    pub(super) folder: Option<PathBuf>,
 }
 
 impl Runner {
@@ -26,14 +38,21 @@ impl Runner {
     pub(super) async fn run(
         self,
         leash: &Leash,
+        ending: Ending,
         sink: &mut (dyn FnMut(&[u8]) + Send),
     ) -> Result<Finished, String> {
+        let mut word = LastWord::default();
         match self {
             Self::Caged(enclosure, command) => {
-                let ended = enclosure
-                    .run_held(&command, leash, &mut |_, bytes| sink(bytes))
-                    .await
-                    .map_err(|error| error.to_string())?;
+                let mut sink = |_, bytes: &[u8]| sink(bytes);
+                let ended = match ending {
+                    Ending::Reported => {
+                        let run = enclosure.run_with_word(&command, leash, &mut word, &mut sink);
+                        run.await
+                    }
+                    Ending::Silent => enclosure.run_held(&command, leash, &mut sink).await,
+                };
+                let ended = ended.map_err(|error| error.to_string())?;
                 let refused = ended.refused.iter();
                 let mut remarks: Vec<String> = refused
                     .map(|refused| format!("The cage refused: {refused}"))
@@ -47,10 +66,14 @@ impl Runner {
                     how: ended.how,
                     truncated: ended.truncated,
                     remarks,
+                    folder: script::folder(&word),
                 })
             }
             Self::Bare(command, enclosure) => {
-                let ended = run_bare(&command, leash, sink).await;
+                let ended = match ending {
+                    Ending::Reported => run_bare_with_word(&command, leash, &mut word, sink).await,
+                    Ending::Silent => run_bare(&command, leash, sink).await,
+                };
                 if let Some(enclosure) = enclosure {
                     // It may have made files that commands inside must not change.
                     let _ = tokio::task::spawn_blocking(move || enclosure.refresh()).await;
@@ -60,6 +83,7 @@ impl Runner {
                     how: ended.how,
                     truncated: ended.truncated,
                     remarks: vec!["This ran outside the cage.".into()],
+                    folder: script::folder(&word),
                 })
             }
         }

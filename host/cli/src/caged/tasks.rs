@@ -11,8 +11,7 @@ use toolbay_sandbox::cage::{Bounds, How};
 
 use super::job::{Job, Listener};
 use super::output::{self, Output};
-use super::runner::Runner;
-use super::script::Filter;
+use super::runner::{Ending, Runner};
 
 /// What runs at once; a session that has more has forgotten some.
 const MOST_RUNNING: usize = 32;
@@ -68,7 +67,7 @@ impl TaskTable {
         let id = table.make_room()?;
         let output = self.output(&id)?;
         let listener = Listener::Task(output);
-        let job = Job::start(runner, bounds(None), Filter::nothing(), listener);
+        let job = Job::start(runner, bounds(None), Ending::Silent, listener);
         table.add(&id, title, job);
         Ok(id)
     }

@@ -5,7 +5,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::leash::Leash;
-use super::plan::Input;
+use super::run::Feed;
 use super::{CageError, Command, Enclosure, Ended};
 
 /// A running command and the three pipes to it. When it is dropped, everything in the cage is
@@ -53,7 +53,7 @@ impl Enclosure {
         let leash = Leash::new(&command.limits);
         let mut command = command.clone();
         command.streams = super::Streams::Apart;
-        let mut running = self.begin(&command, Input::FromHost).await?;
+        let mut running = self.begin(&command, Feed::Pipe).await?;
         let pipes = (
             running.input.take(),
             running.output.take(),

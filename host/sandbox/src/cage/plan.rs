@@ -66,7 +66,7 @@ pub(crate) enum Network {
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Input {
     None,
-    /// A pipe that came with the plan.
+    /// A pipe that came with the plan; for a last word it is one to write to.
     FromHost,
 }
 

@@ -1,6 +1,6 @@
 //! Runs one command in a cage: passes its output on as it comes, and ends it when it must.
 
-use std::io::PipeReader;
+use std::io::{PipeReader, PipeWriter};
 use std::os::fd::{AsFd, OwnedFd};
 use std::pin::pin;
 use std::time::Duration;
@@ -18,6 +18,7 @@ use super::proxy::{self, Proxy};
 use super::{
     CageError, Command, Enclosure, Ended, GitAccess, How, Profile, Programs, Stream, Streams,
 };
+use crate::process::LastWord;
 
 /// How much is read past the limit and thrown away before the writer counts as one that
 /// will not stop. A few pipes full: who ends soon keeps its exit code.
@@ -51,8 +52,32 @@ impl Enclosure {
         sink: &mut (dyn FnMut(Stream, &[u8]) + Send),
     ) -> Result<Ended, CageError> {
         let started = Instant::now();
-        let mut running = self.begin(command, Input::None).await?;
+        let mut running = self.begin(command, Feed::Nothing).await?;
         let end = running.watch(command, leash, started, sink).await;
+        self.judge(end)
+    }
+
+    /// The same for a command whose input is a pipe for a last word.
+    pub async fn run_with_word(
+        &self,
+        command: &Command,
+        leash: &Leash,
+        word: &mut LastWord,
+        sink: &mut (dyn FnMut(Stream, &[u8]) + Send),
+    ) -> Result<Ended, CageError> {
+        let started = Instant::now();
+        let writer = word.listen().map_err(CageError::NoHelper)?;
+        let mut running = self.begin(command, Feed::Word(writer)).await?;
+        let end = {
+            let mut watching = pin!(running.watch(command, leash, started, sink));
+            loop {
+                tokio::select! {
+                    end = &mut watching => break end,
+                    () = word.hear() => {}
+                }
+            }
+        };
+        word.finish();
         self.judge(end)
     }
 
@@ -66,7 +91,7 @@ impl Enclosure {
     ) -> Result<Ended, CageError> {
         let started = Instant::now();
         let leash = Leash::new(&command.limits);
-        let mut running = self.begin(command, Input::FromHost).await?;
+        let mut running = self.begin(command, Feed::Pipe).await?;
         let sender = running.input.take();
         let mut feeding = pin!(async {
             if let Some(mut sender) = sender {
@@ -83,14 +108,14 @@ impl Enclosure {
     }
 
     /// Starts a helper and tells it what to run.
-    pub(super) async fn begin(
-        &self,
-        command: &Command,
-        input: Input,
-    ) -> Result<Running, CageError> {
+    pub(super) async fn begin(&self, command: &Command, feed: Feed) -> Result<Running, CageError> {
+        let input = match feed {
+            Feed::Nothing => Input::None,
+            Feed::Pipe | Feed::Word(_) => Input::FromHost,
+        };
         let plan = self.plan(command, input)?;
         let frame = plan::frame(&plan).map_err(|error| CageError::Broken(error.to_string()))?;
-        let mut running = self.start(&plan, command.streams)?;
+        let mut running = self.start(&plan, command.streams, feed)?;
         // A helper that is gone already is noticed by whoever watches it.
         let _ = running.line.send(&frame).await;
         Ok(running)
@@ -193,7 +218,7 @@ impl Enclosure {
         })
     }
 
-    fn start(&self, plan: &Plan, streams: Streams) -> Result<Running, CageError> {
+    fn start(&self, plan: &Plan, streams: Streams, feed: Feed) -> Result<Running, CageError> {
         let pipe = || std::io::pipe().map_err(CageError::NoHelper);
         let (output, writer) = pipe()?;
         let (errors, error_writer) = match streams {
@@ -205,18 +230,22 @@ impl Enclosure {
         };
         let (line, theirs) = std::os::unix::net::UnixStream::pair().map_err(CageError::NoHelper)?;
         let mut files = vec![theirs.as_fd(), writer.as_fd(), error_writer.as_fd()];
-        let input = match plan.input {
-            Input::None => None,
-            Input::FromHost => Some(pipe()?),
+        let (given, input): (Option<OwnedFd>, Option<PipeWriter>) = match feed {
+            Feed::Nothing => (None, None),
+            Feed::Pipe => {
+                let (reader, writer) = pipe()?;
+                (Some(reader.into()), Some(writer))
+            }
+            Feed::Word(writer) => (Some(writer.into()), None),
         };
-        if let Some((reader, _)) = &input {
-            files.push(reader.as_fd());
+        if let Some(given) = &given {
+            files.push(given.as_fd());
         }
         self.cage
             .keeper
             .ask(&self.cage.helper, plan, &files)
             .map_err(CageError::NoHelper)?;
-        let input = input.map(|(_, writer)| OwnedFd::from(writer));
+        let input = input.map(OwnedFd::from);
         Ok(Running {
             input: input
                 .map(Sender::from_owned_fd)
@@ -231,6 +260,15 @@ impl Enclosure {
 
 fn receiver(pipe: PipeReader) -> Result<Receiver, CageError> {
     Receiver::from_owned_fd(OwnedFd::from(pipe)).map_err(CageError::NoHelper)
+}
+
+/// What a command finds as its input.
+pub(super) enum Feed {
+    Nothing,
+    /// To be read.
+    Pipe,
+    /// To be written to.
+    Word(PipeWriter),
 }
 
 pub(super) struct Running {

@@ -6,13 +6,14 @@
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
+use std::process::Stdio;
 
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe::Receiver;
 use tokio::time::{Instant, sleep_until};
 
 use super::group::Group;
-use super::{GRACE, StartError};
+use super::{GRACE, LastWord, StartError};
 use crate::cage::leash::Pace;
 use crate::cage::{How, Leash};
 
@@ -47,8 +48,36 @@ pub async fn run_bare(
     leash: &Leash,
     sink: &mut (dyn FnMut(&[u8]) + Send),
 ) -> Result<BareEnd, StartError> {
+    run_with(
+        command,
+        leash,
+        &mut LastWord::default(),
+        Stdio::null(),
+        sink,
+    )
+    .await
+}
+
+/// The same for a command whose input is a pipe for a last word.
+pub async fn run_bare_with_word(
+    command: &Bare,
+    leash: &Leash,
+    word: &mut LastWord,
+    sink: &mut (dyn FnMut(&[u8]) + Send),
+) -> Result<BareEnd, StartError> {
+    let input = word.listen().map_err(StartError::Refused)?;
+    run_with(command, leash, word, input.into(), sink).await
+}
+
+async fn run_with(
+    command: &Bare,
+    leash: &Leash,
+    word: &mut LastWord,
+    input: Stdio,
+    sink: &mut (dyn FnMut(&[u8]) + Send),
+) -> Result<BareEnd, StartError> {
     let started = Instant::now();
-    let (mut group, pipe) = Group::start_bare(command)?;
+    let (mut group, pipe) = Group::start_bare(command, input)?;
     let pipe = Receiver::from_owned_fd(OwnedFd::from(pipe)).map_err(StartError::Refused)?;
     let mut pipe = Some(pipe);
     let mut bounds = leash.follow();
@@ -78,6 +107,7 @@ pub async fn run_bare(
                     stopped = Some(How::Flooded);
                 }
             }
+            () = word.hear() => {}
             () = sleep_until(wait.unwrap_or(started)), if wait.is_some() => {}
             () = group.leader_ended(), if !has_ended => {
                 has_ended = true;
@@ -99,6 +129,7 @@ pub async fn run_bare(
         }
     }
     let shell = group.kill().await?;
+    word.finish();
     let how = stopped.unwrap_or(match shell {
         super::How::Exit(code) => How::Exit(code),
         super::How::Signal(signal) => How::Signal(signal),

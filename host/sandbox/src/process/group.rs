@@ -73,9 +73,10 @@ impl Group {
     #[cfg(target_os = "linux")]
     pub(super) fn start_bare(
         command: &super::bare::Bare,
+        input: Stdio,
     ) -> Result<(Self, io::PipeReader), StartError> {
         let children_end = signal(SignalKind::child()).map_err(StartError::Refused)?;
-        let (mut child, output) = spawn_bare(command)?;
+        let (mut child, output) = spawn_bare(command, input)?;
         let leader = child
             .id()
             .and_then(|id| i32::try_from(id).ok())
@@ -180,7 +181,10 @@ fn spawn(script: &Script) -> Result<Child, StartError> {
 
 #[cfg(target_os = "linux")]
 #[allow(clippy::disallowed_methods)]
-fn spawn_bare(command: &super::bare::Bare) -> Result<(Child, io::PipeReader), StartError> {
+fn spawn_bare(
+    command: &super::bare::Bare,
+    input: Stdio,
+) -> Result<(Child, io::PipeReader), StartError> {
     if !command.folder.is_dir() {
         return Err(StartError::NoDirectory {
             cwd: command.folder.clone(),
@@ -199,7 +203,7 @@ fn spawn_bare(command: &super::bare::Bare) -> Result<(Child, io::PipeReader), St
         .current_dir(&command.folder)
         .env_clear()
         .envs(environment.map(|(name, value)| (name, value)))
-        .stdin(Stdio::null())
+        .stdin(input)
         .stdout(writer)
         .stderr(errors)
         .process_group(0)

@@ -244,3 +244,25 @@ fn a_refused_program_is_reported_by_name() {
     assert!(text.contains("wants to start"), "{text}");
     assert!(text.contains("git"), "{text}");
 }
+
+#[test]
+fn starting_what_is_no_file_keeps_nobody_waiting() {
+    let _turn = ALONE.read().unwrap_or_else(|broken| broken.into_inner());
+    for kind in KINDS {
+        let world = World::new(Path::new("/tmp"), User::This, "pipes");
+        let made = "mkfifo pipe && chmod +x pipe && mkdir folder";
+        let made = world.outside(&["bash", "-c", made]).output().unwrap();
+        assert!(made.status.success(), "{made:?}");
+        // Nobody ever writes to the pipe; the doorman would wait for it with all in the cage.
+        let script = "env ./pipe; env ./folder; env /dev/null; touch new; echo goes on";
+        let ended = world.caged(kind, "workspace", &["--programs", "judged"], script);
+        if ended.status.code() == Some(99) {
+            let why = String::from_utf8_lossy(&ended.stderr);
+            left_out(kind, User::This, why.trim());
+            continue;
+        }
+        let said = String::from_utf8_lossy(&ended.stdout);
+        assert_eq!(said, "goes on\n", "{kind}: {ended:?}");
+        assert!(world.path("project/new").exists(), "{kind}");
+    }
+}

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use toolbay_sandbox::cage::{CageError, How};
+use toolbay_sandbox::cage::{CageError, How, Leash, Stream};
+use toolbay_sandbox::process::LastWord;
 
 use crate::api::{cages, command, enclosure};
 use crate::world::ALONE;
@@ -47,6 +48,42 @@ async fn a_command_reads_what_it_is_given_and_nothing_else() {
                 continue;
             }
             assert!(output == wanted, "{kind:?} {script}: {shown}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_last_word_travels_beside_the_outputs() {
+    let _turn = ALONE.read().unwrap_or_else(|broken| broken.into_inner());
+    let root = tempfile::tempdir().unwrap();
+    for (kind, enclosure) in cages(root.path()) {
+        for (script, wanted) in [
+            ("echo out; printf 'a\\0b\\n\\0' >&0", Some(&b"b\n"[..])),
+            (
+                "echo out; exec 9>&0; (printf 'late\\0' >&9) & wait",
+                Some(b"late"),
+            ),
+            ("echo out; exec </dev/null", None),
+            ("echo out; yes >&0", None),
+        ] {
+            let command = command(root.path(), script);
+            let leash = Leash::new(&command.limits);
+            let mut word = LastWord::default();
+            let mut output = Vec::new();
+            let ended = enclosure
+                .run_with_word(&command, &leash, &mut word, &mut |stream, bytes| {
+                    if stream == Stream::Output {
+                        output.extend_from_slice(bytes);
+                    }
+                })
+                .await
+                .unwrap();
+            assert!(
+                matches!(ended.how, How::Exit(_)),
+                "{kind:?} {script}: {ended:?}"
+            );
+            assert_eq!(output, b"out\n", "{kind:?} {script}");
+            assert_eq!(word.get(), wanted, "{kind:?} {script}");
         }
     }
 }

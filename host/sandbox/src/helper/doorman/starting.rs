@@ -6,10 +6,11 @@
 use std::ffi::{CStr, CString, OsStr};
 use std::fs::File;
 use std::io::Read;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use super::opening::reopened;
 use super::{Caller, Doorman, Step, failed};
 use crate::cage::programs::{FileKind, Started};
 use crate::helper::resolve;
@@ -100,12 +101,16 @@ fn written(thread: i32, wanted: Wanted, text: &CStr) -> PathBuf {
     }
 }
 
-/// By its first bytes, as the kernel does.
+/// By its first bytes, as the kernel does. What is no file, which the kernel does not start, is not
+/// opened: a pipe would keep us waiting, and a device may do something.
 fn kind_of(program: &OwnedFd) -> FileKind {
     const BINARY: &[u8] = b"\x7fELF";
+    if !open::kind_of(program.as_fd()).is_ok_and(|kind| kind == libc::S_IFREG) {
+        return FileKind::Script;
+    }
     let mut begin = [0; 4];
-    let path = format!("/proc/self/fd/{}", program.as_raw_fd());
-    let read = File::open(path).and_then(|mut file| file.read_exact(&mut begin));
+    let read = reopened(program.as_fd(), libc::O_RDONLY | libc::O_NONBLOCK)
+        .and_then(|file| File::from(file).read_exact(&mut begin));
     match read {
         Ok(()) if begin == BINARY => FileKind::Binary,
         Ok(()) | Err(_) => FileKind::Script,
