@@ -104,6 +104,7 @@ pub(super) fn stand_ins() -> &'static Path {
 
 /// The folders of programs: stand-ins, a Rust tool chain, the search that the tests are built with,
 /// and those of the system. Where a repository chooses a tool chain, rustup's proxies come first.
+#[allow(clippy::disallowed_methods)]
 pub(super) fn path_for(make: &str) -> PathBuf {
     let chain = Path::new(env!("CARGO")).parent().unwrap();
     let proxies = std::env::home_dir().unwrap().join(".cargo/bin");
