@@ -1,6 +1,8 @@
 //! What a hook runs is the user's: no tool and no command can write it.
 
-use serde_json::json;
+use std::path::Path;
+
+use serde_json::{Value, json};
 
 use crate::program::Project;
 use crate::run::{Talk, text};
@@ -57,6 +59,34 @@ fn no_tool_and_no_command_rewrites_what_a_hook_runs() {
         }
         assert!(!project.root().join("pwned").exists());
     }
+}
+
+/// The mode in which edits of the project are not asked about leaves this one out.
+#[test]
+fn accepted_edits_do_not_rewrite_what_a_hook_runs() {
+    let project = guarded("sh \"$CLAUDE_PROJECT_DIR\"/scripts/guard.sh");
+    let script = project.file("scripts/guard.sh", GUARD);
+    let other = project.file("scripts/other.sh", GUARD);
+    let write = |file: &Path| json!({"file_path": file, "content": "touch pwned"});
+    let edit = |file: &Path| json!({"file_path": file, "old_string": "exit 0", "new_string": "touch pwned"});
+    let accepted = |tool: &str, input: Value| {
+        let mode = ["call", "--session", "s", "--permission-mode", "acceptEdits"];
+        let input = input.to_string();
+        project.run(&[&mode[..], &[tool, &input]].concat())
+    };
+    for file in [&script, &other] {
+        accepted("Read", json!({"file_path": file})).exits(0);
+    }
+    for (tool, input) in [("Edit", edit(&script)), ("Write", write(&script))] {
+        let ran = accepted(tool, input);
+        assert_ne!(ran.code, Some(0), "{tool}: {ran:?}");
+        let left = std::fs::read_to_string(&script).unwrap();
+        assert_eq!(left, GUARD, "{tool}: {ran:?}");
+    }
+    // What no hook runs is edited in this mode.
+    accepted("Edit", edit(&other)).exits(0);
+    accepted("Write", write(&other)).exits(0);
+    assert_eq!(std::fs::read_to_string(&other).unwrap(), "touch pwned");
 }
 
 #[test]

@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
-use crate::program::Project;
+use crate::program::{Project, not_run};
 
+mod control;
 mod git;
 mod tools;
 
@@ -24,8 +25,11 @@ const ASKED: &[&str] = &[
     "cmake .",
     "cmake --build .",
     "cmake --preset x",
+    "cmake --list-presets",
     "ninja",
+    "ninja -n",
     "meson setup b",
+    "meson introspect",
     "bazel query //...",
     "buck2 targets //...",
     "scons -c",
@@ -162,11 +166,15 @@ fn what_runs_a_repositorys_files_is_asked_about() {
 fn no_command_that_runs_unasked_starts_a_repositorys_code() {
     let repositories: Vec<&Hostile> = git::CASES.iter().chain(tools::CASES).collect();
     let next = AtomicUsize::new(0);
-    let results: Vec<Tried> = std::thread::scope(|scope| {
+    let results: Vec<Outcome> = std::thread::scope(|scope| {
         let work = || {
             let mut all = Vec::new();
             while let Some(case) = repositories.get(next.fetch_add(1, Ordering::Relaxed)) {
-                all.extend(tried(case));
+                all.push(Outcome {
+                    make: case.0,
+                    tried: tried(case),
+                    attack: control::attacks(case),
+                });
             }
             all
         };
@@ -174,21 +182,49 @@ fn no_command_that_runs_unasked_starts_a_repositorys_code() {
         let results = workers.into_iter().map(|worker| worker.join().unwrap());
         results.flatten().collect()
     });
-    let hits: Vec<&String> = results.iter().filter_map(|one| one.hit.as_ref()).collect();
+    let all = || results.iter().flat_map(|one| &one.tried);
+    let hits: Vec<&String> = all().filter_map(|one| one.hit.as_ref()).collect();
     assert!(hits.is_empty(), "{}: {hits:#?}", hits.len());
-    let asked = results.iter().filter(|one| one.is_asked).count();
-    let tried = results.len();
+    let (mut counting, mut silent) = (0, Vec::new());
+    for one in &results {
+        let missing: Vec<&str> = one.tried.iter().filter_map(|one| one.missing).collect();
+        match &one.attack {
+            _ if missing.len() == one.tried.len() => {
+                not_run(&format!("{}: no {}", one.make, missing.join(", ")));
+            }
+            Ok(()) => counting += 1,
+            Err(_) if control::LATER.iter().any(|part| one.make.contains(part)) => {}
+            Err(said) if said.contains("not found") => not_run(said),
+            Err(said) => silent.push(said),
+        }
+    }
+    let (asked, tried) = (all().filter(|one| one.is_asked).count(), all().count());
     println!(
-        "{tried} commands in {} hostile repositories, {asked} asked",
+        "{tried} commands in {counting} of {} hostile repositories, {asked} asked",
         repositories.len()
     );
+    assert!(silent.is_empty(), "these attack nothing: {silent:#?}");
+    assert!(counting >= FEWEST, "{counting} repositories that attack");
     // Most of them are commands that nobody wants to be asked about.
     assert!(asked * 2 < tried, "{asked} of {tried} asked");
+}
+
+/// So many attack where nothing protects, and are held.
+const FEWEST: usize = 60;
+
+/// What came of one repository.
+struct Outcome {
+    make: &'static str,
+    tried: Vec<Tried>,
+    /// What was seen where its code does not run although nothing protects.
+    attack: Result<(), String>,
 }
 
 /// What came of one command.
 struct Tried {
     is_asked: bool,
+    /// Its first word, where there is no such program.
+    missing: Option<&'static str>,
     /// What was seen, where the repository's code ran.
     hit: Option<String>,
 }
@@ -198,33 +234,38 @@ const WORKERS: usize = 4;
 
 fn tried((make, scripts): &Hostile) -> Vec<Tried> {
     let project = hostile(make);
-    let run = |script: &&str| {
+    let path = control::path_for(make);
+    let run = |script: &&'static str| {
         let input = json!({"command": script}).to_string();
         // Rules of the kind that users have: for what writes, and none for git.
         let allowed = ["--allow", "Bash(touch:*)", "--allow", "Bash(mkdir:*)"];
         let mut args = vec!["call"];
         args.extend(allowed);
         args.extend(["Bash", &input]);
-        let ran = project.run(&args);
+        let ran = project.run_with_variables(&args, &[("PATH", &path)]);
         let said = format!("{}{}", ran.out, ran.err);
         let mark = std::fs::remove_file(project.root().join("pwned"));
         let has_run = said.contains("PWNED") || mark.is_ok();
+        let is_missing = ran.code == Some(127) || said.contains("Exit code 127");
         Tried {
             is_asked: ran.err.contains("--allow"),
+            missing: is_missing.then(|| script.split(' ').next().unwrap_or(script)),
             hit: has_run.then(|| format!("{make}: {script}: {said}")),
         }
     };
     scripts.iter().map(run).collect()
 }
 
-/// It keeps a folder of notes in the user's home, unless it is told not to; these commands run
-/// unasked because they are, and because their cage cannot write.
+/// It keeps notes where it is asked and in the user's home: these commands run unasked because the
+/// cage in which they do cannot write.
 #[test]
 fn terraform_leaves_nothing_behind_when_it_is_only_asked() {
     let project = Project::new();
     let home = project.user_settings();
     let home = home.ancestors().nth(2).unwrap();
     project.file("main.tf", "terraform {\n}\n");
+    let path = control::path_for("");
+    let notes = [home.join(".terraform.d"), project.root().join(".terraform")];
     for script in [
         "terraform version",
         "terraform -version",
@@ -232,12 +273,15 @@ fn terraform_leaves_nothing_behind_when_it_is_only_asked() {
         "terraform workspace show",
     ] {
         let input = json!({"command": script}).to_string();
-        let ran = project.run(&["call", "Bash", &input]);
-        println!("{script}: {:?}", ran.code);
-        for left in [home.join(".terraform.d"), project.root().join(".terraform")] {
+        let ran = project.run_with_variables(&["call", "Bash", &input], &[("PATH", &path)]);
+        let ran = ran.exits(0).prints(&["Terraform v1.0"]);
+        for left in &notes {
             assert!(!left.exists(), "{script}: {ran:?}");
         }
     }
+    // The stand-in does write where it may.
+    run_with_path(&project.root(), "terraform version", &path);
+    assert!(notes[1].exists());
 }
 
 /// Reading still works in the same repositories as far as it needs none of their code.
@@ -257,6 +301,46 @@ fn git_reads_in_a_hostile_repository() {
     }
 }
 
+/// A second wall beside the doorman: what only looks like a repository is none, and nothing is
+/// fetched. Repositories that are meant are read as ever.
+#[test]
+fn git_reads_repositories_that_are_meant_and_fetches_nothing() {
+    for (make, script, part) in [
+        (
+            "git worktree add -q tree",
+            "git worktree list; git log --format=%s",
+            "first",
+        ),
+        (
+            "git clone -q --bare . docs; rm -rf .git; git -C docs worktree add -q ../tree; mv tree/.git .; git worktree repair 2>/dev/null",
+            "git log --format=%s; git status --short",
+            "first",
+        ),
+        (
+            "git init -q --separate-git-dir=control .",
+            "git log --format=%s; git diff --stat",
+            "first",
+        ),
+        (
+            "git clone -q --bare . b; rm -rf .git; mv b/* .",
+            "git log --format=%s",
+            "safe.bareRepository",
+        ),
+        (
+            "git config extensions.partialClone origin; git config remote.origin.promisor true; git config remote.origin.url .; \
+             rm -f .git/objects/$(git rev-parse HEAD:a.txt | sed 's,..,&/,')",
+            "git show",
+            "lazy fetching disabled",
+        ),
+    ] {
+        let project = hostile(make);
+        let input = json!({"command": script}).to_string();
+        let ran = project.run(&["call", "Bash", &input]);
+        let said = format!("{}{}", ran.out, ran.err);
+        assert!(said.contains(part), "{make}: {said}");
+    }
+}
+
 fn hostile(make: &str) -> Project {
     let project = Project::new();
     project.file(
@@ -272,9 +356,14 @@ fn hostile(make: &str) -> Project {
     project
 }
 
-#[allow(clippy::disallowed_methods)]
 fn run(folder: &Path, script: &str) {
+    run_with_path(folder, script, Path::new("/usr/local/bin:/usr/bin:/bin"));
+}
+
+#[allow(clippy::disallowed_methods)]
+fn run_with_path(folder: &Path, script: &str, path: &Path) {
     let mut command = Command::new("bash");
+    command.env("PATH", path).env("HOME", folder);
     let made = command.args(["-ec", script]).current_dir(folder);
     let made = made.env("GIT_CONFIG_GLOBAL", "/dev/null").output().unwrap();
     assert!(made.status.success(), "{script}: {made:?}");

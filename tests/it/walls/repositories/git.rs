@@ -105,7 +105,7 @@ pub(super) const CASES: &[Hostile] = &[
         &["git diff", "git difftool -y", "git mergetool --tool=x"],
     ),
     (
-        "git config core.hooksPath .; cp evil post-index-change; cp evil post-checkout",
+        "git config core.hooksPath $PWD; cp evil post-index-change; cp evil post-checkout",
         &["git status"],
     ),
     (
@@ -152,7 +152,7 @@ pub(super) const CASES: &[Hostile] = &[
         ],
     ),
     (
-        "git remote add origin x; git config remote.origin.vcs ../../evil; git config remote.origin.uploadpack 'sh ./evil'",
+        "git remote add origin .; git config remote.origin.uploadpack 'sh ./evil'; git config remote.other.url x; git config remote.other.vcs ../../evil",
         &[
             "git remote -v",
             "git remote show -n origin",
@@ -260,7 +260,7 @@ pub(super) const CASES: &[Hostile] = &[
         ],
     ),
     (
-        "git init -q sub; git -C sub -c user.name=x -c user.email=x@x commit -q --allow-empty -m x; printf '[submodule \"sub\"]\\npath = sub\\nurl = ./sub\\nupdate = !sh ./evil\\n' > .gitmodules; git config submodule.sub.update '!sh ./evil'; git add sub .gitmodules 2>/dev/null",
+        "git init -q sub; git -C sub -c user.name=x -c user.email=x@x commit -q --allow-empty -m x; printf '[submodule \"sub\"]\\npath = sub\\nurl = ./sub\\n' > .gitmodules; git config submodule.sub.update '!sh ../evil'; git add sub .gitmodules 2>/dev/null",
         &[
             "git status",
             "git submodule",

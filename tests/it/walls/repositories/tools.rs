@@ -48,7 +48,7 @@ pub(super) const CASES: &[Hostile] = &[
         ],
     ),
     (
-        "mkdir .cargo; printf '[env]\\nRUSTC = \"./evil\"\\n[build]\\nrustc-wrapper = \"./evil\"\\n[term]\\nverbose = true\\n' > .cargo/config; printf '[workspace]\\nmembers = []\\n' > Cargo.toml",
+        "mkdir .cargo; printf '[env]\\nRUSTC = \"./evil\"\\n[build]\\nrustc-wrapper = \"./evil\"\\n[term]\\nverbose = true\\n' > .cargo/config; printf '[package]\\nname = \"x\"\\nversion = \"0.1.0\"\\n' > Cargo.toml; mkdir src; touch src/lib.rs",
         &[
             "cargo metadata --no-deps --offline",
             "cargo --version --verbose",
@@ -146,17 +146,6 @@ pub(super) const CASES: &[Hostile] = &[
         ],
     ),
     (
-        "printf 'x := `./evil`\\ndefault:\\n  ./evil\\n' > justfile; printf '{\"version\": 3, \"configurePresets\": [{\"name\": \"x\", \"generator\": \"Ninja\", \"cacheVariables\": {\"CMAKE_MAKE_PROGRAM\": \"./evil\"}}]}' > CMakePresets.json; echo 'execute_process(COMMAND ./evil)' > CMakeLists.txt; printf 'rule x\\n command = ./evil\\nbuild a: x\\n' > build.ninja",
-        &[
-            "just --list",
-            "just --evaluate",
-            "cmake --list-presets",
-            "cmake .",
-            "ninja -n",
-            "meson introspect",
-        ],
-    ),
-    (
         "echo 'source ./evil' > .envrc; echo './evil' > .bashrc; echo './evil' > .bash_env",
         &["pwd", "env", "ls -a"],
     ),
@@ -183,7 +172,6 @@ pub(super) const CASES: &[Hostile] = &[
         "echo '--pre=./evil' > .ripgreprc; cp .ripgreprc .rgrc; echo '--pager=./evil' > .ackrc; echo 'def x: \"PWNED\";' > .jq; echo '{\"a\": 1}' > a.json; echo 'output = pwned' > .curlrc; echo 'output_document = pwned' > .wgetrc; echo 'use_askpass = ./evil' >> .wgetrc",
         &[
             "rg one",
-            "ack one",
             "jq . a.json",
             "jq 'import \"x\" as x; .' a.json",
             "curl --version",
