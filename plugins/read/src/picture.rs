@@ -10,7 +10,8 @@ use image::codecs::gif::GifDecoder;
 use image::codecs::jpeg::{JpegDecoder, JpegEncoder};
 use image::codecs::png::{CompressionType, FilterType, PngDecoder, PngEncoder};
 use image::codecs::webp::WebPDecoder;
-use image::{ExtendedColorType, ImageDecoder, ImageEncoder, ImageError, Limits};
+use image::metadata::Orientation;
+use image::{ColorType, ExtendedColorType, ImageDecoder, ImageEncoder, ImageError, Limits};
 use toolbay_sdk::ToolError;
 
 use crate::kind::Format;
@@ -23,8 +24,11 @@ use pixels::Pixels;
 const LONG_EDGE: u32 = 1568;
 /// Becomes 5 MB as base64, which is what model services accept.
 const MOST_BYTES: usize = 3_750_000;
-/// Memory for one decoded picture: about 60 megapixels with transparency.
-const MOST_MEMORY: u64 = 256 * 1024 * 1024;
+/// Memory for one decoded picture: 50 megapixels of colours, as telephones take. A
+/// component has 256 MiB, of which the file and the scaled picture take their part.
+const MOST_MEMORY: u64 = 160 * 1024 * 1024;
+/// What profiles and texts in a PNG may grow to; they are packed like the pixels.
+const MOST_BESIDE: u64 = 8 * 1024 * 1024;
 /// Qualities tried until the bytes fit.
 const JPEG_QUALITIES: [u8; 3] = [85, 70, 50];
 
@@ -74,7 +78,11 @@ pub fn prepare(data: Vec<u8>, format: Format) -> Result<Picture, ToolError> {
 fn decode(data: &[u8], format: Format) -> Result<Pixels, ImageError> {
     let data = Cursor::new(data);
     match format {
-        Format::Png => pixels(PngDecoder::new(data)?),
+        Format::Png => {
+            let mut beside = Limits::default();
+            beside.max_alloc = Some(MOST_BESIDE);
+            pixels(PngDecoder::with_limits(data, beside)?)
+        }
         Format::Jpeg => pixels(JpegDecoder::new(data)?),
         Format::Gif => pixels(GifDecoder::new(data)?),
         Format::WebP => pixels(WebPDecoder::new(data)?),
@@ -84,16 +92,32 @@ fn decode(data: &[u8], format: Format) -> Result<Pixels, ImageError> {
 fn pixels(mut decoder: impl ImageDecoder) -> Result<Pixels, ImageError> {
     let mut limits = Limits::default();
     limits.max_alloc = Some(MOST_MEMORY);
-    limits.reserve(decoder.total_bytes())?;
-    decoder.set_limits(limits)?;
     let (width, height) = decoder.dimensions();
     let color = decoder.color_type();
     // Encoding anew drops the note about the camera's orientation.
     let orientation = decoder.orientation()?;
+    limits.reserve(held(&decoder, color, orientation))?;
+    decoder.set_limits(limits)?;
     // The limit above keeps this far below what a 32-bit size can say.
     let mut bytes = vec![0; decoder.total_bytes() as usize];
     decoder.read_image(&mut bytes)?;
     Ok(Pixels::of(bytes, color, width, height).upright(orientation))
+}
+
+/// What the pixels take until they are scaled, with the copies on the way.
+fn held(decoder: &impl ImageDecoder, color: ColorType, orientation: Orientation) -> u64 {
+    let (width, height) = decoder.dimensions();
+    let copy = 4 * u64::from(width) * u64::from(height);
+    let converted = match color {
+        ColorType::Rgb8 | ColorType::Rgba8 => 0,
+        // The copy grows as it is made, and so takes up to twice its size.
+        _ => 2 * copy,
+    };
+    let turned = match orientation {
+        Orientation::NoTransforms => 0,
+        _ => copy,
+    };
+    decoder.total_bytes().saturating_add(converted + turned)
 }
 
 /// The bytes in a format that suits the original, `None` when none is small enough.

@@ -12,6 +12,7 @@
 )]
 
 mod list;
+mod trees;
 #[rustfmt::skip]
 mod wasm;
 

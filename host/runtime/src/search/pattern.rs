@@ -14,7 +14,19 @@ pub(super) const HEAP_LIMIT: usize = 64 << 20;
 /// full cache is emptied and refilled.
 const AUTOMATON_LIMIT: usize = 64 << 20;
 
+/// Longer patterns are made by programs. Each of a few bytes may stand for a class of some hundred
+/// ranges, before any other limit looks at it.
+const LONGEST: usize = 16 << 10;
+
+/// How large a compiled pattern may be. ripgrep has three times as much; memory and time that the
+/// compilation takes grow with it, and nothing can end it.
+const PROGRAM_LIMIT: usize = 32 << 20;
+
 pub(super) fn matcher(pattern: &Pattern) -> Result<RegexMatcher, SearchError> {
+    if pattern.regex.len() > LONGEST {
+        let why = "it is longer than 16 KiB; search for its parts one after the other";
+        return Err(SearchError::BadPattern(why.to_owned()));
+    }
     let mut builder = RegexMatcherBuilder::new();
     builder
         .multi_line(true)
@@ -22,6 +34,7 @@ pub(super) fn matcher(pattern: &Pattern) -> Result<RegexMatcher, SearchError> {
         .octal(false)
         .case_insensitive(pattern.ignore_case)
         .dot_matches_new_line(pattern.multiline)
+        .size_limit(PROGRAM_LIMIT)
         .dfa_size_limit(AUTOMATON_LIMIT)
         // Files with such a byte count as binary, so a pattern that asks for it
         // could never match.

@@ -84,13 +84,18 @@ fn a_damaged_or_enormous_picture_is_refused_in_words() {
     let error = prepare(data, Format::Png).err().unwrap().sentence();
     assert!(error.contains("damaged"), "{error}");
 
-    // A header that promises 60,000 × 60,000 pixels.
-    let mut data = written(&noise(1, 1), ImageFormat::Png);
-    data[16..24].copy_from_slice(&[0, 0, 0xea, 0x60, 0, 0, 0xea, 0x60]);
-    let sum = crc(&data[12..29]);
-    data[29..33].copy_from_slice(&sum.to_be_bytes());
-    let error = prepare(data, Format::Png).err().unwrap().sentence();
-    assert!(error.contains("too many pixels"), "{error}");
+    // Headers that promise more than a component can hold: the second is 243 MB of colours, the
+    // third 36 MB of grey, of which colours are made.
+    for (edge, color) in [(60_000_u32, 2), (9_000, 2), (6_000, 0)] {
+        let mut data = written(&noise(1, 1), ImageFormat::Png);
+        data[16..20].copy_from_slice(&edge.to_be_bytes());
+        data[20..24].copy_from_slice(&edge.to_be_bytes());
+        data[25] = color;
+        let sum = crc(&data[12..29]);
+        data[29..33].copy_from_slice(&sum.to_be_bytes());
+        let error = prepare(data, Format::Png).err().unwrap().sentence();
+        assert!(error.contains("too many pixels"), "{edge} {color}: {error}");
+    }
 }
 
 fn crc(bytes: &[u8]) -> u32 {

@@ -168,7 +168,7 @@ impl Taken {
         if line.len() > LONGEST || line.matches('{').count() > MOST_BRACES {
             return Err("has patterns that are too long or too deep; they were not applied");
         }
-        let is_wild = line.contains(['*', '?', '[', '{']);
+        let is_wild = is_wild(line);
         if self.patterns == MOST_PATTERNS {
             self.full = true;
             return Err("has more than 10,000 patterns; only the first 10,000 were applied");
@@ -198,6 +198,15 @@ impl Taken {
     fn is_full(&self) -> bool {
         self.full
     }
+}
+
+/// Whether a pattern takes an automaton. Names and endings such as `*.log` are looked up.
+fn is_wild(line: &str) -> bool {
+    let line = line.trim_start_matches('!');
+    let ending = line
+        .strip_prefix("*.")
+        .filter(|ending| !ending.contains('.'));
+    ending.unwrap_or(line).contains(['*', '?', '[', '{'])
 }
 
 fn spend(budget: &AtomicUsize) -> bool {
