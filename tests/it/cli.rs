@@ -2,6 +2,7 @@
 //! exit code. 0 is good, 1 a call that failed, 2 a command that could not be done.
 
 mod calls;
+mod hostile;
 mod plugins;
 mod printing;
 mod shell;

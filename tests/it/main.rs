@@ -7,6 +7,8 @@
     clippy::print_stderr
 )]
 
+// Inputs that are made to end the host.
+mod bounds;
 // Commands in cages.
 mod bash;
 mod bash_rules;

@@ -4,6 +4,7 @@
 //! given at the start, then the person's files, then the project's. Rules add up, and deny beats
 //! ask beats allow whatever the source; of single values the first source that has one counts.
 
+mod absolute;
 mod grant;
 mod judge;
 mod keeper;
@@ -23,7 +24,7 @@ use toolbay_contract::GrantTable;
 use toolbay_dispatch::hooks::Hooks;
 use toolbay_mcp::client::config::Scope;
 use toolbay_policy::{
-    Closed, Exits, Managed, Mode, Policy, Provenance, Rule, Rules, Source, Trusting,
+    Behavior, Closed, Exits, Managed, Mode, Policy, Provenance, Rule, Rules, Source, Trusting,
 };
 use toolbay_runtime::Limits;
 
@@ -56,6 +57,10 @@ pub struct Settings {
     /// The mode that the settings or the command line want, and who says so.
     pub mode: Option<(Mode, String)>,
     pub additional_directories: Vec<PathBuf>,
+    /// Rules that name nothing where they count from, and something from the root.
+    pub misread_rules: Vec<(Behavior, Rule, String)>,
+    /// What the settings name as such a folder and is none: a sentence for each.
+    pub lost_directories: Vec<String>,
     pub limits: BTreeMap<String, Limits>,
     pub plugins: Vec<PluginPath>,
     /// What components may use, by digest or, from the command line, by the tool's name.
@@ -168,6 +173,19 @@ impl Settings {
             Source::Project => self.trusting.project = trusted,
             _ => {}
         }
+        for (effect, list) in [
+            (Behavior::Deny, &rules.deny),
+            (Behavior::Ask, &rules.ask),
+            (Behavior::Allow, &rules.allow),
+        ] {
+            for rule in list {
+                let Some(why) = absolute::misread(rule, &folder) else {
+                    continue;
+                };
+                self.problems.push(format!("{}: {why}", rule.provenance()));
+                self.misread_rules.push((effect, rule.clone(), why));
+            }
+        }
         let mut left_out: Vec<&str> = Vec::new();
         if !trusted && !rules.allow.is_empty() {
             left_out.push("allow rules");
@@ -225,8 +243,19 @@ impl Settings {
         if !trusted {
             return Ok(());
         }
-        self.additional_directories
-            .extend(directories.into_iter().map(absolute));
+        for given in directories.into_iter().map(absolute) {
+            if given.is_dir() {
+                self.additional_directories.push(given);
+                continue;
+            }
+            // Nothing is lost by it but that folder: calls elsewhere go on.
+            let lost = format!(
+                "{name}: permissions.additionalDirectories: {} is no folder and is left out",
+                given.display()
+            );
+            self.problems.push(lost.clone());
+            self.lost_directories.push(lost);
+        }
         match &leads {
             None => {
                 let files = raw.plugins.into_iter().map(absolute);

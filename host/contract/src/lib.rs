@@ -2,8 +2,8 @@
 //!
 //! Types and traits: what a tool is, what a call is given and what comes of
 //! it, what goes into the audit log, and the powers that a session may lend to a
-//! tool; and two things that must be done the same way everywhere: showing text of tools and
-//! models, and reading a path that somebody else made. What points upward at run time (asking a person, starting agents) is a
+//! tool; and three things that must be done the same way everywhere: showing text of tools and
+//! models, counting a JSON text before it is read, and reading a path that somebody else made. What points upward at run time (asking a person, starting agents) is a
 //! trait here and is filled where the program is composed.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
@@ -11,6 +11,7 @@ mod audit;
 mod failure;
 mod grants;
 mod info;
+mod json_size;
 mod kill;
 mod nested;
 mod outcome;
@@ -28,6 +29,7 @@ pub use grants::{AllGranted, CapabilityRequest, GrantTable, Grants};
 pub use info::{
     ContractVersion, InfoError, Keep, OnError, OnInterrupt, ResultLimit, SubjectAt, ToolInfo,
 };
+pub use json_size::{JSON_VALUES, JsonCount, JsonSize, TooManyValues};
 pub use kill::{KillReason, KillSwitch};
 pub use nested::{NestedAct, NestedDecisions, NestedRequest};
 pub use outcome::{Blob, Content, FileSeen, Link, Message, Modifier, Outcome, Role};

@@ -8,6 +8,7 @@ mod wild;
 use globset::Glob;
 use toolbay_shell::{Place, Report, SimpleCommand, inspect};
 
+use crate::path_pattern::check_glob;
 use wild::BORDER;
 pub(crate) use wild::Wild;
 
@@ -79,7 +80,9 @@ impl CommandPattern {
         if !is_pattern(name) {
             return false;
         }
-        let may_name = Glob::new(name).is_ok_and(|glob| glob.compile_matcher().is_match(program));
+        // What is too complex to be read may be any program.
+        let may_name = check_glob(name).is_err()
+            || Glob::new(name).is_ok_and(|glob| glob.compile_matcher().is_match(program));
         let mut named = words.to_vec();
         named[0] = program.to_owned();
         may_name && self.hears(&named)

@@ -140,7 +140,11 @@ impl Policy {
 
     /// Rules to be shown. Of a script of several commands each may be named by itself.
     fn suggested(&self, request: &Request, judged: &Judged) -> Vec<String> {
-        let wide = suggestions(request, judged);
+        let mut wide = suggestions(request, judged);
+        if self.with_session_rules(&wide).is_none() {
+            // Part of it can be named by no rule, such as a path that is too odd for a pattern.
+            wide.clear();
+        }
         if !wide.is_empty() || !is_open(judged) || request.study.parts().len() < 2 {
             return wide;
         }

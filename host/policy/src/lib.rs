@@ -52,6 +52,7 @@ pub use lint::{Lint, LintKind, lint};
 pub use managed::{Managed, PluginMark, Refusal};
 pub use mode::{Mode, Standing};
 pub use outside::{CageWish, Exits, Outside, TooWide};
+pub use path_pattern::{GlobTooComplex, check_glob};
 pub use paths::{Closed, PathAccess, PathRules};
 pub use permit::{Access, Permit};
 pub use protected::{ci_names, is_protected, protected_names};

@@ -46,6 +46,9 @@ pub enum LintKind {
     TooWide,
     /// No call can match it.
     NeverMatches,
+    /// What it names exists from the root, and not where it counts from. Only a caller who sees
+    /// the files knows.
+    Misplaced,
 }
 
 impl LintKind {
@@ -56,6 +59,7 @@ impl LintKind {
             Self::Unreachable => "unreachable",
             Self::TooWide => "too-wide",
             Self::NeverMatches => "never-matches",
+            Self::Misplaced => "misplaced",
         }
     }
 }
@@ -71,6 +75,20 @@ impl fmt::Display for Lint {
             self.rule,
             self.message
         )
+    }
+}
+
+impl Lint {
+    /// A rule that names nothing where it counts from.
+    pub fn misplaced(effect: Behavior, rule: &Rule, message: String) -> Self {
+        Self {
+            kind: LintKind::Misplaced,
+            rule: rule.text().to_owned(),
+            effect,
+            provenance: rule.provenance().clone(),
+            message,
+            other: None,
+        }
     }
 }
 

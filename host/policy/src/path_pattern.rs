@@ -4,11 +4,15 @@
 //! `./x` and `x/y` from the working folder; `x` and `**/x` mean any folder. A pattern covers
 //! what it matches and all below.
 
+mod bounds;
+
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use globset::{Glob, GlobBuilder, GlobMatcher};
+
+pub use bounds::{GlobTooComplex, check_glob};
 
 /// Where the anchors of path patterns point.
 #[derive(Debug, Clone)]
@@ -243,6 +247,7 @@ fn shape(base: Option<PathBuf>, parts: &[&str]) -> Result<Shape, String> {
     if glob.is_empty() {
         glob.push_str("/**");
     }
+    check_glob(&glob).map_err(|error| error.to_string())?;
     let glob = GlobBuilder::new(&glob)
         .literal_separator(true)
         .backslash_escape(true)

@@ -19,6 +19,9 @@ pub(crate) use content::{Content, PathContent, may_be_allowed_whole};
 
 pub use crate::path_pattern::Anchors;
 
+/// Characters of a rule in a message about it.
+const MOST_QUOTED: usize = 200;
+
 /// One rule, parsed and ready to match.
 #[derive(Debug, Clone)]
 pub struct Rule {
@@ -62,22 +65,22 @@ impl Rule {
             Some(open) => {
                 let inner = trimmed[open + 1..]
                     .strip_suffix(')')
-                    .ok_or_else(|| RuleError::Unclosed(text.into()))?;
+                    .ok_or_else(|| RuleError::Unclosed(start_of(text)))?;
                 if inner.trim().is_empty() {
-                    return Err(RuleError::Empty(text.into()));
+                    return Err(RuleError::Empty(start_of(text)));
                 }
                 (trimmed[..open].trim_end(), Some(inner))
             }
         };
         if tool.is_empty() {
-            return Err(RuleError::NoTool(text.into()));
+            return Err(RuleError::NoTool(start_of(text)));
         }
         let stem = tool.strip_suffix('*').unwrap_or(tool);
         if !stem
             .chars()
             .all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
         {
-            return Err(RuleError::BadTool(text.into()));
+            return Err(RuleError::BadTool(start_of(text)));
         }
         let must_be_path = Verb::of(tool).is_some();
         let content = content
@@ -163,6 +166,14 @@ impl Rule {
                 Some(content) => subjects.iter().any(|subject| content.helps(subject, study)),
             }
     }
+}
+
+/// What a message quotes of a rule: a file can hold one of megabytes.
+fn start_of(text: &str) -> String {
+    let mut chars = text.chars();
+    let start: String = chars.by_ref().take(MOST_QUOTED).collect();
+    let more = if chars.next().is_some() { "…" } else { "" };
+    start + more
 }
 
 /// The server's name, if a rule's tool is `mcp__server`.

@@ -2,14 +2,20 @@
 //!
 //! The text is only looked at, not built: a result may be megabytes long. Nesting
 //! is bounded as in every reader that builds values, so that none of them meets a
-//! text that would overflow its stack.
+//! text that would overflow its stack, and so is the number of values, which take many times their
+//! text once they are built.
 
 use std::fmt;
+
+use toolbay_contract::{JSON_VALUES, JsonSize};
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 /// Says what is wrong with the text, if something is.
 pub(crate) fn check(text: &str) -> Result<(), String> {
+    JsonSize::of(text.as_bytes())
+        .within(JSON_VALUES)
+        .map_err(|error| error.to_string())?;
     serde_json::from_str::<Readable>(text)
         .map(|_| ())
         .map_err(|error| error.to_string())

@@ -1,6 +1,7 @@
 //! Our tools over HTTP.
 
 mod attacks;
+mod heavy;
 mod quotas;
 mod rounds;
 mod sessions;

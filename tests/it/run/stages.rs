@@ -307,6 +307,45 @@ fn permission_denied_by_a_rule_by_a_person_and_by_nobody() {
 }
 
 #[test]
+fn an_answer_that_cannot_be_used_is_a_denial_and_names_its_line() {
+    let project = Project::new();
+    let mut talk = Talk::start(&project, &[]);
+    for (number, given) in [
+        json!({"behavior": "yes"}),
+        json!({"behavior": 1, "message": {}}),
+        json!({"message": "without a behavior"}),
+        json!({"behavior": "allow", "rules": "Write"}),
+        json!({"behavior": "allow", "scope": "nowhere"}),
+        json!({"behavior": "allow", "rules": ["Write"]}),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        talk.use_tool(
+            "w",
+            "Write",
+            json!({"file_path": "new.txt", "content": "x"}),
+        );
+        let asked = talk.until("permission_request");
+        let mut answer = given;
+        answer["type"] = json!("permission_response");
+        answer["request_id"] = asked["request_id"].clone();
+        talk.say(answer.clone());
+        let error = talk.until("error");
+        // A call, its answer and the end of the turn are three lines.
+        assert_eq!(error["line"], 3 * number + 2, "{answer}: {error}");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains("counts as denied"), "{answer}: {error}");
+        let result = talk.end_turn().remove(0);
+        assert_eq!(result["is_error"], true, "{answer}: {result}");
+        let text = result["content"][0]["text"].as_str().unwrap();
+        assert!(text.contains("cannot be used"), "{answer}: {text}");
+    }
+    assert!(!project.root().join("new.txt").exists());
+    talk.close();
+}
+
+#[test]
 fn permission_is_given_and_the_third_denial_in_a_row_says_so() {
     let project = Project::new();
     let mut talk = Talk::start(&project, &[]);

@@ -11,6 +11,7 @@ use crate::builtin::PLUGINS;
 use crate::compose::{origins, working_directory};
 use crate::places::Places;
 use crate::style::Style;
+use crate::view::harmless_line;
 
 /// One thing that was looked at.
 struct Check {
@@ -51,7 +52,8 @@ pub(super) async fn run(common: Common) -> anyhow::Result<ExitCode> {
                 State::Absent => style.dim("–"),
                 State::Bad => style.bad("✗"),
             };
-            print_line(&format!("{mark} {:<18} {}", check.name, check.detail))?;
+            let detail = harmless_line(&check.detail);
+            print_line(&format!("{mark} {:<18} {detail}", check.name))?;
         }
     }
     Ok(if sick {
@@ -161,6 +163,9 @@ fn settings(common: &Common, places: &Places) -> Check {
     let loaded = working_directory(common).and_then(|cwd| origins(common, &cwd, places).load());
     match loaded {
         Err(error) => bad("settings", format!("{error:#}")),
+        Ok(settings) if !settings.lost_directories.is_empty() => {
+            bad("settings", settings.lost_directories.join("; "))
+        }
         Ok(settings) if settings.sources.is_empty() => Check {
             name: "settings",
             state: State::Absent,

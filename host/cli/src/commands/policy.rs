@@ -12,7 +12,9 @@ use anyhow::Context;
 use serde_json::{Value, json};
 use toolbay_contract::Tool;
 use toolbay_dispatch::{links_on_disk, path_subject};
-use toolbay_policy::{Checker, Claims, KnownTool, Policy, Reach, SubjectKind, TestFile, lint};
+use toolbay_policy::{
+    Checker, Claims, KnownTool, Lint, Policy, Reach, SubjectKind, TestFile, lint,
+};
 use toolbay_runtime::Runtime;
 
 use super::call::read_input;
@@ -206,15 +208,24 @@ impl Desk {
         let kind_of = |name: &str| -> Option<SubjectKind> {
             Some(self.tools.get(name)?.info().subjects.first()?.kind)
         };
-        let found = lint(&self.settings.rules, &kind_of);
+        let mut found = lint(&self.settings.rules, &kind_of);
+        for (effect, rule, why) in &self.settings.misread_rules {
+            found.push(Lint::misplaced(
+                *effect,
+                rule,
+                format!("counts elsewhere: {why}"),
+            ));
+        }
         if json {
             print_json(&json!({ "findings": found, "ignored": explain::ignored(&self.policy) }))?;
         } else {
             let style = Style::for_output();
             for ignored in self.policy.ignored() {
+                let ignored = harmless_line(&ignored.to_string());
                 print_line(&format!("{} {ignored}", style.warn("!")))?;
             }
             for finding in &found {
+                let finding = harmless_line(&finding.to_string());
                 print_line(&format!("{} {finding}", style.warn("!")))?;
             }
             let rules = &self.settings.rules;

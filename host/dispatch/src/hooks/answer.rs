@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use toolbay_contract::{JSON_VALUES, JsonSize};
 use toolbay_sandbox::process::{Ended, How};
 
 use super::event::HookEvent;
@@ -79,6 +80,8 @@ fn said(hook: &Hook, ended: &Ended) -> Result<Said, String> {
     let stdout = ended.stdout.trim_ascii();
     let stdout = stdout.strip_prefix(BYTE_ORDER_MARK).unwrap_or(stdout);
     if stdout.starts_with(b"{") {
+        let size = JsonSize::of(stdout).within(JSON_VALUES);
+        size.map_err(|error| format!("its output holds {error}"))?;
         let answer: Json = serde_json::from_slice(stdout)
             .map_err(|error| format!("its output begins like JSON but is no answer: {error}"))?;
         return answer.understood(hook);

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 /// Bytes of one message. A result of 10 MB is 13.4 MB in base64; more than twice that is a file.
 pub(super) const MESSAGE: usize = 32 << 20;
+/// Values of one message, whatever they are. See [`toolbay_contract::JSON_VALUES`].
+pub(super) const VALUES: usize = toolbay_contract::JSON_VALUES;
 /// Tools of one server. Models lose their way among far fewer.
 pub(super) const TOOLS: usize = 512;
 /// From so many tools on, a server's tools are found by search instead of being listed.

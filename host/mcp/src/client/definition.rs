@@ -3,7 +3,7 @@
 use rmcp::model::{Prompt, Tool};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use toolbay_contract::{OnInterrupt, SubjectAt, SubjectKind, ToolInfo};
+use toolbay_contract::{OnInterrupt, SubjectAt, SubjectKind, ToolInfo, visible_line};
 
 use super::bounds;
 use super::schema::sanitised;
@@ -229,6 +229,7 @@ impl Described {
             .filter(|(_, before, after)| before != after)
             .map(|(what, before, after)| {
                 let (before, after) = apart(before, after);
+                let (before, after) = (visible_line(&before), visible_line(&after));
                 format!("its {what} was `{before}` and is `{after}`")
             })
             .collect();

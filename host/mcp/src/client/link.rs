@@ -15,7 +15,7 @@ use rmcp::model::{
 };
 use rmcp::service::{Peer, PeerRequestOptions, RunningService, ServiceError};
 use rmcp::transport::streamable_http_client::StreamableHttpError;
-use toolbay_contract::{KillSwitch, ProgressSink};
+use toolbay_contract::{KillSwitch, ProgressSink, visible_line};
 
 use self::process::{Presence, Tail, Tasks};
 use super::auth::Keys;
@@ -244,7 +244,8 @@ impl Link {
         match error {
             ServiceError::McpError(error) => {
                 let code = error.code.0;
-                let text = super::text::clean(&error.message, 2_000);
+                // A line of its own would look like one of ours.
+                let text = visible_line(&super::text::clean(&error.message, 2_000));
                 CallError::Refused(format!("{text} (error {code})"))
             }
             ServiceError::Timeout { timeout } => CallError::TimedOut(timeout),

@@ -11,13 +11,16 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ::http::{HeaderMap, HeaderName, HeaderValue};
+use rmcp::model::ServerJsonRpcMessage;
 use thiserror::Error;
+use toolbay_contract::JsonSize;
 
 pub(super) use self::guard::Guarded;
 pub(super) use self::http::{BoundedClient, streamable};
 pub(super) use self::lines::Lines;
 pub(super) use self::sse::LegacySse;
 pub(super) use self::websocket::WebSocket;
+use super::bounds;
 use super::config::Hidden;
 
 /// Why something could not be sent or a connection not be made.
@@ -55,6 +58,16 @@ pub(super) fn excerpt(bytes: &[u8], most: usize) -> String {
     let plain = text.chars().map(|c| if c.is_control() { ' ' } else { c });
     let short: String = plain.take(most).collect();
     short.trim().to_owned()
+}
+
+/// A message, if it is one and can be read without filling the memory.
+pub(super) fn message(bytes: &[u8]) -> Result<ServerJsonRpcMessage, String> {
+    let shown = || excerpt(bytes, 120);
+    JsonSize::of(bytes)
+        .within(bounds::VALUES)
+        .map_err(|error| format!("it sent {error}: `{}`", shown()))?;
+    serde_json::from_slice(bytes)
+        .map_err(|error| format!("it sent what is no message ({error}): `{}`", shown()))
 }
 
 /// Headers as a request takes them. They were checked when they were read.

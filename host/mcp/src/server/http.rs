@@ -4,10 +4,12 @@
 //! that far, and with how much: tokens, sizes, times, rates. A client can spend only its own share.
 
 mod access;
+mod authority;
 mod body;
 mod connections;
 mod front;
 mod limits;
+mod memory;
 mod message;
 mod quotas;
 mod rate;
@@ -22,14 +24,15 @@ use std::sync::Arc;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use toolbay_contract::KillSwitch;
 
 use self::connections::{Connection, Connections};
 use self::front::Front;
 use self::limits::{
-    BODY_TIME, CONNECTIONS, HEADER_BYTES, HEADER_TIME, LAST_WORDS, MOST_HEADERS, STALLED,
-    STRANGER_TIME, STRANGERS,
+    BODY_TIME, CONNECTIONS, HEADER_BYTES, HEADER_TIME, LAST_LOOK, LAST_WORDS, LOOKED_AT,
+    MOST_HEADERS, STALLED, STRANGER_TIME, STRANGERS,
 };
 use self::shares::Shares;
 use self::stall::Stalling;
@@ -89,6 +92,7 @@ pub async fn serve_http(
     let front = Arc::new(front);
     ready(address)?;
     let mut connections = JoinSet::new();
+    let looks = Arc::new(Semaphore::new(LOOKED_AT));
     loop {
         tokio::select! {
             () = kill.thrown() => break,
@@ -96,8 +100,11 @@ pub async fn serve_http(
             Some(_) = connections.join_next() => {}
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => {
-                    let serving = serve(front.clone(), stream, table.admit(), kill.clone());
+                    let (front, looks) = (front.clone(), looks.clone());
+                    let serving = serve(front, stream, table.admit(), looks, kill.clone());
                     connections.spawn(serving);
+                    // What came before this one may have something to say by now.
+                    tokio::task::yield_now().await;
                 }
                 // No handle left, or a client that was gone at once: others may do better.
                 Err(_) => tokio::time::sleep(std::time::Duration::from_millis(50)).await,
@@ -118,6 +125,7 @@ async fn serve(
     front: Arc<Front>,
     stream: TcpStream,
     connection: Arc<Connection>,
+    looks: Arc<Semaphore>,
     kill: KillSwitch,
 ) {
     // Small messages must not wait for each other; without it they are merely slower.
@@ -143,14 +151,29 @@ async fn serve(
             std::future::pending::<()>().await;
         }
     };
-    tokio::select! {
-        _ = serving.as_mut() => return,
-        () = stays_a_stranger => return,
-        // A stranger has nothing to lose; what a client asked at this very moment is answered.
-        () = connection.gives_way() => if connection.is_strangers() {
-            return;
-        },
-        () = kill.thrown() => {}
+    tokio::pin!(stays_a_stranger);
+    loop {
+        tokio::select! {
+            _ = serving.as_mut() => return,
+            () = stays_a_stranger.as_mut() => return,
+            // A stranger has little to lose; what a client asked at this very moment is answered.
+            () = connection.gives_way() => {
+                if !connection.is_strangers() {
+                    break;
+                }
+                let Ok(_look) = looks.try_acquire() else {
+                    return;
+                };
+                tokio::select! {
+                    _ = serving.as_mut() => return,
+                    () = tokio::time::sleep(LAST_LOOK) => {}
+                }
+                if connection.is_strangers() {
+                    return;
+                }
+            }
+            () = kill.thrown() => break,
+        }
     }
     serving.as_mut().graceful_shutdown();
     // What is under way is told its end.

@@ -7,6 +7,7 @@ use toolbay_shell::{Report, SimpleCommand};
 
 use super::keep;
 use crate::command::{CommandPattern, is_pattern, joined};
+use crate::path_pattern::check_glob;
 use crate::rule::Rule;
 
 /// More commands than this whose names are patterns of file names nobody writes who means
@@ -87,7 +88,8 @@ impl CommandIndex {
                 patterns.insert(name.as_str());
             }
         }
-        if patterns.len() > MOST_PATTERNS {
+        let is_complex = patterns.iter().any(|name| check_glob(name).is_err());
+        if is_complex || patterns.len() > MOST_PATTERNS {
             keep(&mut best, self.first);
             return best;
         }

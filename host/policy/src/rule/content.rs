@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use toolbay_shell::{Report, Verdict};
 
-use super::RuleError;
+use super::{RuleError, start_of};
 use crate::claims::Subject;
 use crate::command::CommandPattern;
 use crate::host::HostPattern;
@@ -50,7 +50,7 @@ impl Content {
             .map(HostPattern::parse)
             .transpose()
             .map_err(|reason| RuleError::BadDomain {
-                rule: rule.into(),
+                rule: start_of(rule),
                 reason,
             })?;
         let path = if domain.is_some() || inner.ends_with(":*") {
@@ -61,7 +61,7 @@ impl Content {
                 Err(_) if inner.contains(' ') && !must_be_path => PathContent::Broken,
                 Err(reason) => {
                     return Err(RuleError::BadPattern {
-                        rule: rule.into(),
+                        rule: start_of(rule),
                         reason,
                     });
                 }

@@ -13,6 +13,9 @@ use super::ignored::{Ignored, Level, Present};
 use super::notes::Notes;
 use super::{Fence, Request, SearchError, Stop, types};
 
+/// Characters of a glob in a message.
+const MOST_QUOTED: usize = 200;
+
 /// What globs mean for files that an ignore-file names.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Globs {
@@ -187,7 +190,7 @@ fn overrides(request: &Request) -> Result<Override, SearchError> {
         return Ok(Override::empty());
     }
     let bad = |glob: &str, error: ignore::Error| SearchError::BadGlob {
-        glob: glob.to_owned(),
+        glob: start_of(glob),
         reason: match error {
             ignore::Error::Glob { err, .. } => err,
             other => other.to_string(),
@@ -195,11 +198,23 @@ fn overrides(request: &Request) -> Result<Override, SearchError> {
     };
     let mut builder = OverrideBuilder::new(folder(&request.root));
     for glob in &request.globs {
+        toolbay_policy::check_glob(glob).map_err(|error| SearchError::BadGlob {
+            glob: start_of(glob),
+            reason: error.to_string(),
+        })?;
         builder.add(glob).map_err(|error| bad(glob, error))?;
     }
     builder
         .build()
         .map_err(|error| bad(&request.globs.join(" "), error))
+}
+
+/// What a message quotes of a glob: whoever wrote it knows the rest.
+fn start_of(glob: &str) -> String {
+    let mut chars = glob.chars();
+    let start: String = chars.by_ref().take(MOST_QUOTED).collect();
+    let more = if chars.next().is_some() { "…" } else { "" };
+    toolbay_contract::visible_line(&start) + more
 }
 
 /// What a walk can gather. `finish` runs on the walking thread, where work is

@@ -23,6 +23,8 @@ fn a_web_page_cannot_reach_it_by_another_name() {
         format!("localhost.evil.example:{port}"),
         format!("127.0.0.1.evil.example:{port}"),
         format!("user@evil.example:{port}"),
+        format!("evil@localhost:{port}"),
+        format!("localhost:{port}, evil.example"),
         "0.0.0.0".into(),
     ];
     for host in &bad_hosts {
@@ -35,6 +37,31 @@ fn a_web_page_cannot_reach_it_by_another_name() {
         assert_eq!(reply.header("mcp-session-id"), None);
     }
     assert_eq!(server.post(&[("Host", None)], &begin()).status, 400);
+    let body = begin();
+    let head = server.head("POST", &[], body.len());
+    for (good, bad) in [
+        // Two of them, in both orders.
+        ("\r\nContent-Type", "\r\nHost: evil.example\r\nContent-Type"),
+        ("\r\nHost", "\r\nHost: evil.example\r\nHost"),
+        // Another one in the address.
+        ("POST /mcp", "POST http://evil.example/mcp"),
+        (
+            "POST /mcp",
+            &format!("POST http://evil@{}/mcp", server.address),
+        ),
+    ] {
+        let text = head.replacen(good, bad, 1) + &body;
+        let reply = server.send(text.as_bytes());
+        assert!(
+            [400, 403].contains(&reply.status),
+            "{bad}: {}",
+            reply.status
+        );
+        assert_eq!(reply.header("mcp-session-id"), None, "{bad}");
+    }
+    let same = format!("POST http://{}/mcp", server.address);
+    let text = head.replacen("POST /mcp", &same, 1) + &body;
+    assert_eq!(server.send(text.as_bytes()).status, 200);
     let bad_origins = [
         "http://evil.example".to_owned(),
         format!("http://evil.example:{port}"),

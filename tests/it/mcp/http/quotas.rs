@@ -1,7 +1,11 @@
 //! One client that takes all it can get takes nothing from another.
 
+use std::collections::VecDeque;
 use std::io::Write;
+use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::json;
 
@@ -91,6 +95,43 @@ fn a_client_whose_sessions_are_all_busy_is_told_so() {
     assert_eq!(sessions[0].delete(), 204);
     let (status, head) = line.ask(&post(&server, ONE, None, &begin())).unwrap();
     assert_eq!(status, 200, "{head}");
+}
+
+#[test]
+fn who_shows_a_token_gets_in_while_others_connect_and_say_nothing() {
+    let project = Project::new();
+    let server = serve(&project, &[]);
+    let address = server.address.clone();
+    let over = Arc::new(AtomicBool::new(false));
+    let floods: Vec<_> = (0..4)
+        .map(|_| {
+            let (address, ended) = (address.clone(), over.clone());
+            std::thread::spawn(move || {
+                let mut silent = VecDeque::new();
+                while !ended.load(Ordering::Relaxed) {
+                    silent.extend(TcpStream::connect(&address));
+                    if silent.len() > 100 {
+                        silent.pop_front();
+                    }
+                }
+            })
+        })
+        .collect();
+    let text = post(&server, TWO, None, &begin());
+    let mut answered = 0;
+    for _ in 0..40 {
+        // A connection may be lost to the flood, but who is told something is told what is so.
+        match Line::open(&server).ask(&text) {
+            Some((200, _)) => answered += 1,
+            Some((status, head)) => panic!("{status} {head}"),
+            None => {}
+        }
+    }
+    over.store(true, Ordering::Relaxed);
+    for flood in floods {
+        flood.join().unwrap();
+    }
+    assert!(answered >= 30, "{answered} of 40");
 }
 
 #[test]

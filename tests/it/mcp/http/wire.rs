@@ -149,6 +149,16 @@ impl Server {
         self.post(&all, &body.to_string())
     }
 
+    /// The most memory that it has held so far, in bytes; none where no such number is known.
+    pub fn peak(&self) -> Option<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
+        let line = status
+            .lines()
+            .find_map(|line| line.strip_prefix("VmHWM:"))?;
+        let kib: u64 = line.trim().strip_suffix(" kB")?.trim().parse().ok()?;
+        Some(kib << 10)
+    }
+
     /// Asks it to end, and waits until it has.
     pub fn end(mut self) -> i32 {
         self.signal("TERM");

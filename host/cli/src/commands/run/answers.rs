@@ -62,6 +62,17 @@ impl Answers {
         within.map_err(|problem| format!("{id}: {problem}; the request counts as denied"))
     }
 
+    /// Denies what a line was to answer that is none, and says so; it may be about nothing open.
+    pub(super) fn unusable(&self, id: &str, problem: String) -> String {
+        let Some((waiting, _)) = self.open().permissions.remove(id) else {
+            return problem;
+        };
+        let reason = format!("the answer cannot be used: {problem}");
+        // The caller may be gone.
+        let _ = waiting.send(Answer::No { reason });
+        format!("{id}: {problem}; the request counts as denied")
+    }
+
     /// Answers a tool's question.
     pub(super) fn user(&self, id: &str, answers: Vec<Vec<String>>) -> Result<(), String> {
         let Some(waiting) = self.open().questions.remove(id) else {

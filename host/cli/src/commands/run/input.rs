@@ -6,7 +6,7 @@ use anyhow::Context;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::sync::mpsc;
-use toolbay_contract::ToolUse;
+use toolbay_contract::{JSON_VALUES, JsonSize, ToolUse};
 
 use super::sse::Stream;
 use crate::args::StreamForm;
@@ -66,11 +66,14 @@ pub(super) enum Behavior {
 /// What came in.
 #[derive(Debug, PartialEq)]
 pub(super) enum Incoming {
-    Line(Line),
+    /// With its number.
+    Line(u64, Line),
     /// A line that is none, by its number.
     Bad {
         number: u64,
         problem: String,
+        /// The permission request that it was to answer.
+        answers: Option<String>,
     },
 }
 
@@ -80,7 +83,10 @@ fn empty_input() -> Value {
 
 impl Line {
     pub(super) fn parse(text: &str) -> Result<Self, String> {
-        serde_json::from_str(text).map_err(|error| format!("the line cannot be used: {error}"))
+        let cannot = |error: &dyn std::fmt::Display| format!("the line cannot be used: {error}");
+        let size = JsonSize::of(text.as_bytes()).within(JSON_VALUES);
+        size.map_err(|error| cannot(&error))?;
+        serde_json::from_str(text).map_err(|error| cannot(&error))
     }
 
     pub(super) fn block(block: ToolUse) -> Self {
@@ -90,6 +96,18 @@ impl Line {
             input: block.input,
         }
     }
+}
+
+/// The permission request that a line answers which cannot be used otherwise. The rest of it is
+/// passed over.
+fn answered(text: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Start {
+        r#type: String,
+        request_id: String,
+    }
+    let start: Start = serde_json::from_str(text).ok()?;
+    (start.r#type == "permission_response").then_some(start.request_id)
 }
 
 /// Reads lines on a thread of their own; the channel closes at the end of input.
@@ -121,16 +139,22 @@ fn read(
         if read == 0 {
             break;
         }
-        let mut bad = |problem: String| tell(Incoming::Bad { number, problem });
+        let mut bad = |problem: String, answers: Option<String>| {
+            tell(Incoming::Bad {
+                number,
+                problem,
+                answers,
+            })
+        };
         if line.len() as u64 == LONGEST && !line.ends_with(b"\n") {
             skip_line(&mut input)?;
-            if !bad(format!("the line is longer than {LONGEST} bytes")) {
+            if !bad(format!("the line is longer than {LONGEST} bytes"), None) {
                 break;
             }
             continue;
         }
         let Ok(text) = std::str::from_utf8(&line) else {
-            if !bad("the line is not UTF-8".into()) {
+            if !bad("the line is not UTF-8".into(), None) {
                 break;
             }
             continue;
@@ -142,8 +166,10 @@ fn read(
             StreamForm::Sse | StreamForm::Lines => Line::parse(text).map(|line| vec![line]),
         };
         let wanted = match parsed {
-            Ok(lines) => lines.into_iter().all(|line| tell(Incoming::Line(line))),
-            Err(problem) => bad(problem),
+            Ok(lines) => lines
+                .into_iter()
+                .all(|line| tell(Incoming::Line(number, line))),
+            Err(problem) => bad(problem, answered(text)),
         };
         if !wanted {
             break;
@@ -194,20 +220,48 @@ mod tests {
         let lines = all(text, StreamForm::Lines);
         assert_eq!(lines.len(), 6, "{lines:?}");
         assert!(
-            matches!(&lines[0], Incoming::Line(Line::ToolUse { id, input, .. }) if id == "a" && input["x"] == 1)
+            matches!(&lines[0], Incoming::Line(2, Line::ToolUse { id, input, .. }) if id == "a" && input["x"] == 1)
         );
         assert!(matches!(
             &lines[1],
-            Incoming::Line(Line::PermissionResponse {
-                behavior: Behavior::Deny,
-                ..
-            })
+            Incoming::Line(
+                3,
+                Line::PermissionResponse {
+                    behavior: Behavior::Deny,
+                    ..
+                }
+            )
         ));
-        assert_eq!(lines[2], Incoming::Line(Line::Interrupt));
+        assert_eq!(lines[2], Incoming::Line(4, Line::Interrupt));
         for (at, number) in [(3, 5), (4, 6)] {
             assert!(matches!(&lines[at], Incoming::Bad { number: told, .. } if *told == number));
         }
-        assert_eq!(lines[5], Incoming::Line(Line::TurnEnd));
+        assert_eq!(lines[5], Incoming::Line(7, Line::TurnEnd));
+    }
+
+    #[test]
+    fn the_request_that_a_bad_answer_was_for_is_told() {
+        let many = format!("\"x\":[0{}]", ",0".repeat(JSON_VALUES));
+        for (line, wanted) in [
+            (r#""behavior":"yes""#, Some("p")),
+            (r#""behavior":1,"message":{}"#, Some("p")),
+            (r#""behavior":"allow","rules":"Read""#, Some("p")),
+            (r#""message":"without""#, Some("p")),
+            (&many, Some("p")),
+            (r#""behavior""#, None),
+        ] {
+            let text = format!(r#"{{"type":"permission_response","request_id":"p",{line}}}"#);
+            let all = all(&text, StreamForm::Lines);
+            let [Incoming::Bad { answers, .. }] = all.as_slice() else {
+                panic!("{all:?}");
+            };
+            assert_eq!(answers.as_deref(), wanted, "{}", &text[..60]);
+        }
+        for other in ["user_response", "tool_use"] {
+            let text = format!(r#"{{"type":"{other}","request_id":"p","answers":1}}"#);
+            let all = all(&text, StreamForm::Lines);
+            assert!(matches!(&all[0], Incoming::Bad { answers: None, .. }));
+        }
     }
 
     #[test]
@@ -223,6 +277,6 @@ mod tests {
         )
         .unwrap();
         assert!(matches!(&all[0], Incoming::Bad { number: 1, .. }));
-        assert_eq!(all[1], Incoming::Line(Line::Interrupt));
+        assert_eq!(all[1], Incoming::Line(2, Line::Interrupt));
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::Value;
-use toolbay_contract::ToolUse;
+use toolbay_contract::{JSON_VALUES, JsonSize, ToolUse};
 
 use super::input::Line;
 
@@ -61,6 +61,11 @@ impl Stream {
                 self.data.push('\n');
             }
             self.data.push_str(data.trim_start());
+            let size = JsonSize::of(self.data.as_bytes()).within(JSON_VALUES);
+            if let Err(error) = size {
+                self.data.clear();
+                return Err(format!("the event cannot be used: {error}"));
+            }
             // Most streams send one line of data an event; waiting for the empty line
             // behind it would start calls later.
             return match serde_json::from_str::<Event>(&self.data) {
@@ -102,11 +107,14 @@ impl Stream {
                 }
                 Ok(Vec::new())
             }
-            Event::ContentBlockStop { index } => Ok(self
-                .blocks
-                .remove(&index)
-                .map(|block| vec![Line::block(block.finish())])
-                .unwrap_or_default()),
+            Event::ContentBlockStop { index } => {
+                let Some(block) = self.blocks.remove(&index) else {
+                    return Ok(Vec::new());
+                };
+                let size = JsonSize::of(block.streamed.as_bytes()).within(JSON_VALUES);
+                size.map_err(|error| format!("the input of block {index} has {error}"))?;
+                Ok(vec![Line::block(block.finish())])
+            }
             Event::MessageStop => {
                 self.blocks.clear();
                 Ok(vec![Line::TurnEnd])

@@ -87,8 +87,12 @@ impl Turns {
             tokio::select! {
                 () = self.kill.thrown() => {}
                 incoming = lines.recv(), if !ended => match incoming {
-                    Some(Incoming::Line(line)) => self.take(line),
-                    Some(Incoming::Bad { number, problem }) => {
+                    Some(Incoming::Line(number, line)) => self.take(Some(number), line),
+                    Some(Incoming::Bad { number, problem, answers }) => {
+                        let problem = match answers {
+                            Some(request) => self.answers.unusable(&request, problem),
+                            None => problem,
+                        };
                         self.output.bad_line(Some(number), &problem);
                     }
                     None => {
@@ -102,7 +106,8 @@ impl Turns {
         }
     }
 
-    fn take(&mut self, line: Line) {
+    /// `number` is that of a line that has just come.
+    fn take(&mut self, number: Option<u64>, line: Line) {
         match (line, self.turn.as_mut().map(|turn| turn.phase)) {
             (
                 Line::PermissionResponse {
@@ -121,7 +126,7 @@ impl Turns {
                     rules,
                 };
                 let answered = self.answers.permission(&request_id, given);
-                self.tell(answered);
+                self.tell(number, answered);
             }
             (
                 Line::UserResponse {
@@ -131,7 +136,7 @@ impl Turns {
                 _,
             ) => {
                 let answered = self.answers.user(&request_id, answers);
-                self.tell(answered);
+                self.tell(number, answered);
             }
             (
                 Line::SamplingResponse {
@@ -142,7 +147,7 @@ impl Turns {
                 _,
             ) => {
                 let answered = self.answers.sampling(&request_id, result, error);
-                self.tell(answered);
+                self.tell(number, answered);
             }
             // What comes behind the end belongs to the next turn.
             (line @ (Line::ToolUse { .. } | Line::TurnEnd), Some(Phase::Closed)) => {
@@ -182,9 +187,9 @@ impl Turns {
         }
     }
 
-    fn tell(&self, answered: Result<(), String>) {
+    fn tell(&self, number: Option<u64>, answered: Result<(), String>) {
         if let Err(problem) = answered {
-            self.output.bad_line(None, &problem);
+            self.output.bad_line(number, &problem);
         }
     }
 
@@ -258,7 +263,7 @@ impl Turns {
                 self.end_owed = turn.phase == Phase::Interrupted;
                 self.end_of_turn(turn.results, stop);
                 for line in std::mem::take(&mut self.later) {
-                    self.take(line);
+                    self.take(None, line);
                 }
             }
         }

@@ -6,6 +6,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use futures_util::stream::{BoxStream, Stream, StreamExt};
 use sse_stream::{Error as SseError, Sse, SseStream};
+use toolbay_contract::JsonCount;
 
 use crate::client::bounds;
 
@@ -18,6 +19,7 @@ where
     let bounded = Bounded {
         body,
         since: 0,
+        count: JsonCount::default(),
         at_line_start: true,
         is_over: false,
     };
@@ -28,25 +30,33 @@ where
 struct Bounded<S> {
     body: S,
     since: usize,
+    /// Of the values since then. The library reads them before anybody here sees them.
+    count: JsonCount,
     at_line_start: bool,
     is_over: bool,
 }
 
 impl<S> Bounded<S> {
-    fn fits(&mut self, bytes: &[u8]) -> bool {
+    fn check(&mut self, bytes: &[u8]) -> Result<(), String> {
         for byte in bytes {
             self.since += 1;
+            self.count.add(std::slice::from_ref(byte));
+            let counted = self.count.size().within(bounds::VALUES);
+            counted.map_err(|error| error.to_string())?;
             match byte {
-                b'\n' if self.at_line_start => self.since = 0,
+                b'\n' if self.at_line_start => {
+                    self.since = 0;
+                    self.count = JsonCount::default();
+                }
                 b'\n' => self.at_line_start = true,
                 b'\r' => {}
                 _ => self.at_line_start = false,
             }
             if self.since > bounds::MESSAGE {
-                return false;
+                return Err(format!("an event of more than {} bytes", bounds::MESSAGE));
             }
         }
-        true
+        Ok(())
     }
 }
 
@@ -66,14 +76,11 @@ where
         };
         Poll::Ready(next.map(|bytes| {
             let bytes = bytes.map_err(std::io::Error::other)?;
-            if self.fits(&bytes) {
+            let Err(excess) = self.check(&bytes) else {
                 return Ok(bytes);
-            }
+            };
             self.is_over = true;
-            Err(std::io::Error::other(format!(
-                "it sent an event of more than {} bytes",
-                bounds::MESSAGE
-            )))
+            Err(std::io::Error::other(format!("it sent {excess}")))
         }))
     }
 }
@@ -111,5 +118,21 @@ mod tests {
             .chain(endless)
             .collect();
         assert_eq!(count(parts).await, (0, true));
+    }
+
+    #[tokio::test]
+    async fn an_event_of_too_many_values_does_not_pass_whatever_stands_before_it() {
+        let values = |count: usize| format!("data: [{}]\n\n", ",".repeat(count));
+        for (text, wanted) in [
+            (values(bounds::VALUES / 2).repeat(4), (4, false)),
+            (values(bounds::VALUES), (0, true)),
+            (values(bounds::VALUES) + &values(1), (0, true)),
+            // A quote that is no part of the data.
+            (format!(": \"\n{}", values(bounds::VALUES)), (0, true)),
+            (format!(": \"\r{}", values(bounds::VALUES)), (0, true)),
+        ] {
+            let parts: Parts = vec![Ok(Bytes::from(text))];
+            assert_eq!(count(parts).await, wanted);
+        }
     }
 }

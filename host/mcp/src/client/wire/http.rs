@@ -209,13 +209,11 @@ impl StreamableHttpClient for BoundedClient {
             ));
         }
         let bytes = read(response).await?;
-        let parsed = is_json.then(|| serde_json::from_slice::<ServerJsonRpcMessage>(&bytes));
+        let parsed = is_json.then(|| super::message(&bytes));
         match (status.is_success(), parsed) {
             (true, Some(Ok(message))) => Ok(StreamableHttpPostResponse::Json(message, session)),
             (true, _) if !wants_answer(&message) => Ok(StreamableHttpPostResponse::Accepted),
-            (true, Some(Err(error))) => Err(Error::UnexpectedServerResponse(
-                format!("no message ({error}): `{}`", excerpt(&bytes, 120)).into(),
-            )),
+            (true, Some(Err(trouble))) => Err(Error::UnexpectedServerResponse(trouble.into())),
             (true, None) => Err(Error::UnexpectedContentType(None)),
             (false, parsed) => {
                 let told = match parsed {

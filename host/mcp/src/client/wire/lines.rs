@@ -8,7 +8,7 @@ use rmcp::transport::Transport;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::Mutex;
 
-use super::{Trouble, excerpt};
+use super::{Trouble, excerpt, message};
 use crate::client::bounds;
 
 /// Reads and writes lines. A line that is too long, or that is JSON but no message, ends the
@@ -83,11 +83,7 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send> Lines<R, W> {
             }
             return Ok(None);
         }
-        let message = serde_json::from_slice(text);
-        message.map(Some).map_err(|error| {
-            let shown = excerpt(text, 120);
-            format!("it sent what is no message ({error}): `{shown}`")
-        })
+        message(text).map(Some)
     }
 }
 
@@ -173,12 +169,14 @@ mod tests {
     async fn what_cannot_be_read_ends_the_connection_with_its_reason() {
         let deep = format!("{{\"a\":{}{}}}\n", "[".repeat(5000), "]".repeat(5000));
         let huge = [b"{\"a\":\"".to_vec(), vec![b'x'; bounds::MESSAGE + 1]].concat();
+        let many = format!("{{\"a\":[{}0]}}\n", "0,".repeat(bounds::VALUES));
         let chatter = "log\n".repeat(bounds::STRAY_LINES + 1);
         for (bytes, part) in [
             (deep.into_bytes(), "recursion limit"),
             (b"{\"jsonrpc\":\"2.0\"\n".to_vec(), "no message"),
             (b"{\"jsonrpc\":\"2.0\",\"id\":{}}\n".to_vec(), "no message"),
             (huge, "more than"),
+            (many.into_bytes(), "values in one JSON text"),
             (chatter.into_bytes(), "not MCP"),
         ] {
             let (count, trouble) = heard(bytes).await;

@@ -14,7 +14,7 @@ use sse_stream::{Error as SseError, Sse};
 
 use super::events::events;
 use super::http::{BoundedClient, body};
-use super::{Trouble, WireError, excerpt, header_map};
+use super::{Trouble, WireError, excerpt, header_map, message};
 use crate::client::auth::Keys;
 use crate::client::config::UrlConfig;
 
@@ -156,12 +156,10 @@ impl Transport<RoleClient> for LegacySse {
             let Some(data) = event.data.filter(|_| is_message) else {
                 continue;
             };
-            match serde_json::from_str(&data) {
+            match message(data.as_bytes()) {
                 Ok(message) => return Some(message),
-                Err(error) => {
-                    let shown = excerpt(data.as_bytes(), 120);
-                    self.trouble
-                        .note(format!("it sent what is no message ({error}): `{shown}`"));
+                Err(trouble) => {
+                    self.trouble.note(trouble);
                     return None;
                 }
             }

@@ -15,7 +15,7 @@ use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
-use super::{Trouble, WireError, choose_cryptography, excerpt, header_map};
+use super::{Trouble, WireError, choose_cryptography, header_map, message};
 use crate::client::bounds;
 use crate::client::config::UrlConfig;
 
@@ -90,12 +90,10 @@ impl Transport<RoleClient> for WebSocket {
                     return None;
                 }
             };
-            match serde_json::from_slice(&bytes) {
+            match message(&bytes) {
                 Ok(message) => return Some(message),
-                Err(error) => {
-                    let shown = excerpt(&bytes, 120);
-                    self.trouble
-                        .note(format!("it sent what is no message ({error}): `{shown}`"));
+                Err(trouble) => {
+                    self.trouble.note(trouble);
                     return None;
                 }
             }

@@ -13,6 +13,7 @@ use hyper::body::{Body, Frame, SizeHint};
 use super::connections::OnConnection;
 use super::requests::UnderWay;
 use super::sessions::InSession;
+use super::shares::Share;
 
 /// A body that gives back what its request holds when it ends.
 pub(super) struct Held {
@@ -26,6 +27,7 @@ pub(super) struct Keeps {
     pub(super) _under_way: UnderWay,
     pub(super) _session: Option<InSession>,
     pub(super) _id: Option<Taken>,
+    pub(super) _memory: Option<Share>,
 }
 
 impl Held {

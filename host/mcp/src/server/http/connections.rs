@@ -50,7 +50,7 @@ pub(super) struct OnConnection {
     connection: Arc<Connection>,
 }
 
-/// All connections of a client are busy, or this one had to give way meanwhile.
+/// All connections of a client are busy.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Crowded;
 
@@ -123,10 +123,16 @@ impl Connection {
         self.way.notified().await;
     }
 
-    /// A request of this client begins.
+    /// A request of this client begins. One that had to give way, and shows a token before it is
+    /// gone, is no stranger: it has its place among those of its client, if there is one.
     pub(super) fn begin(self: &Arc<Self>, whose: Principal) -> Result<OnConnection, Crowded> {
         let mut state = self.table.lock();
-        let entry = state.open.get_mut(&self.number).ok_or(Crowded)?;
+        let entry = state.open.entry(self.number).or_insert_with(|| Entry {
+            owner: None,
+            requests: 0,
+            last: self.number,
+            way: self.way.clone(),
+        });
         entry.requests += 1;
         let request = OnConnection {
             connection: self.clone(),
@@ -153,6 +159,7 @@ impl Connection {
                 self.is_known.store(true, Ordering::Release);
             }
             (Some(_) | None, _) => {
+                // Dropping the request takes the lock.
                 drop(state);
                 return Err(Crowded);
             }
@@ -204,10 +211,18 @@ mod tests {
         let gone: Vec<bool> = strangers.iter().map(|one| has_to_go(one)).collect();
         assert_eq!(gone, [true, true, true, false, false]);
         assert!(!has_to_go(&known));
-        // Who had to go begins nothing any more; who did not is a client from then on.
-        assert_eq!(strangers[0].begin(Principal(0)).err(), Some(Crowded));
-        assert!(strangers[4].begin(Principal(0)).is_ok());
-        assert!(!strangers[4].is_strangers() && strangers[3].is_strangers());
+        // Who shows a token is a client from then on, even if it had to go meanwhile.
+        for one in [0, 4] {
+            assert!(strangers[one].begin(Principal(0)).is_ok());
+            assert!(!strangers[one].is_strangers());
+        }
+        assert!(strangers[3].is_strangers());
+        // That is no way to more connections than a client may have.
+        let busy: Vec<_> = (0..8)
+            .filter_map(|_| table.admit().begin(Principal(0)).ok())
+            .collect();
+        assert_eq!(strangers[1].begin(Principal(0)).err(), Some(Crowded));
+        drop(busy);
     }
 
     #[test]

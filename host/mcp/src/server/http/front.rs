@@ -10,8 +10,8 @@ use http::header::{
 };
 use http::request::Parts;
 use http::{Method, Request, Response, StatusCode};
-use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
-use hyper::body::{Body, Incoming};
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::Incoming;
 use rmcp::transport::streamable_http_server::session::SessionManager;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
@@ -20,10 +20,12 @@ use serde_json::{Value, json};
 use super::super::handler::Handler;
 use super::super::house::{House, Principal};
 use super::access::{Access, Stranger};
+use super::authority;
 use super::body::{Held, Ids, Keeps};
-use super::connections::{Connection, OnConnection};
-use super::limits::{AGAIN, BODY_TIME, DEEPEST, MOST_BYTES, SESSION_AGAIN, SESSION_TIME, SESSIONS};
-use super::message::{Message, is_too_deep};
+use super::connections::{Connection, Crowded, OnConnection};
+use super::limits::{AGAIN, BODY_TIME, MOST_BYTES, SESSION_AGAIN, SESSION_TIME, SESSIONS};
+use super::memory::{Memory, Unbearable};
+use super::message::Message;
 use super::quotas::HttpQuotas;
 use super::requests::{Excess, Requests, UnderWay};
 use super::sessions::{InSession, Sessions, Use};
@@ -45,6 +47,7 @@ pub(super) struct Front {
     open: Arc<LocalSessionManager>,
     access: Access,
     requests: Requests,
+    memory: Memory,
     sessions: Sessions,
     ids: Ids,
 }
@@ -85,6 +88,7 @@ impl Front {
             open,
             access,
             requests: Requests::new(clients, quotas),
+            memory: Memory::new(clients),
             sessions: Sessions::new(Shares::new(clients, quotas.max_sessions, SESSIONS)),
             ids: Ids::default(),
         }
@@ -121,8 +125,11 @@ impl Front {
             let text = format!("there is nothing here; the protocol is spoken at {PATH}");
             return Err(plain(StatusCode::NOT_FOUND, text));
         }
+        if let Some(problem) = authority::problem(parts) {
+            return Err(plain(StatusCode::BAD_REQUEST, problem));
+        }
         let whose = self.access.of(&parts.headers).map_err(unauthorized)?;
-        let connection = connection.begin(whose).map_err(|_| {
+        let connection = connection.begin(whose).map_err(|Crowded| {
             let text = "this client has too many connections, and all of them are busy";
             let mut answer = too_many(text, AGAIN);
             close(&mut answer);
@@ -164,11 +171,19 @@ impl Front {
         let session = entered.session.as_ref().map(|(id, _)| id.as_str());
         let mut id = None;
         let mut begins = None;
+        let mut memory = None;
         let mut what = Use::Work;
         let bytes = match parts.method {
             Method::POST => {
-                let bytes = collected(body).await?;
-                let message = looked_at(&bytes)?;
+                let weighed = self
+                    .memory
+                    .collected(whose, body)
+                    .await
+                    .map_err(unbearable)?;
+                let bytes = weighed.bytes;
+                memory = Some(weighed.share);
+                // What is no such message is refused by whoever has to understand it.
+                let message: Message = serde_json::from_slice(&bytes).unwrap_or_default();
                 match (session, message.id, message.method) {
                     (Some(session), Some(asked), Some(_)) => {
                         let taken = self.ids.take(session, &asked);
@@ -209,6 +224,7 @@ impl Front {
             _under_way: entered.under_way,
             _session: used,
             _id: id,
+            _memory: memory,
         };
         Ok(answer.map(|body| Held::new(body, keeps)))
     }
@@ -268,26 +284,17 @@ fn session(headers: &http::HeaderMap) -> Result<Option<String>, Refused> {
     }
 }
 
-/// The whole body, if it is short and comes in time.
-async fn collected(body: Incoming) -> Result<Bytes, Refused> {
-    let too_large = || {
-        let text = format!("a body has {MOST_BYTES} bytes at most");
-        plain(StatusCode::PAYLOAD_TOO_LARGE, text)
+/// What a request is refused with that cannot be taken.
+fn unbearable(why: Unbearable) -> Refused {
+    let (status, text) = (why.status(), why.sentence());
+    let mut answer = match why {
+        Unbearable::Bad(_) => error(status, -32700, &text, &Value::Null),
+        Unbearable::Large(_) | Unbearable::NoMemory | Unbearable::Slow => plain(status, text),
     };
-    if body.size_hint().lower() > MOST_BYTES as u64 {
-        return Err(too_large());
+    if status == StatusCode::TOO_MANY_REQUESTS {
+        retry_after(&mut answer, AGAIN);
     }
-    let reading = Limited::new(body, MOST_BYTES).collect();
-    let read = tokio::time::timeout(BODY_TIME, reading).await;
-    let read = read.map_err(|_| {
-        let text = format!("the body did not come within {BODY_TIME:?}");
-        plain(StatusCode::REQUEST_TIMEOUT, text)
-    })?;
-    match read {
-        Ok(whole) => Ok(whole.to_bytes()),
-        Err(cause) if cause.is::<LengthLimitError>() => Err(too_large()),
-        Err(_) => Err(plain(StatusCode::BAD_REQUEST, "the body broke off")),
-    }
+    answer
 }
 
 /// Takes a body off the connection without keeping it, if it is short and comes in time.
@@ -296,15 +303,6 @@ async fn drained(body: Incoming) {
     let reading = async { while let Some(Ok(_)) = body.frame().await {} };
     // What is left ends the connection.
     let _ = tokio::time::timeout(BODY_TIME, reading).await;
-}
-
-fn looked_at(bytes: &[u8]) -> Result<Message, Refused> {
-    if is_too_deep(bytes, DEEPEST) {
-        let text = format!("more than {DEEPEST} arrays and objects inside each other");
-        return Err(error(StatusCode::BAD_REQUEST, -32700, &text, &Value::Null));
-    }
-    // What is no such message is refused by whoever has to understand it.
-    Ok(serde_json::from_slice(bytes).unwrap_or_default())
 }
 
 fn in_use(id: &Value) -> Refused {

@@ -24,6 +24,7 @@ struct Inner {
 pub(super) struct Share {
     inner: Arc<Inner>,
     whose: Principal,
+    amount: usize,
 }
 
 impl Shares {
@@ -44,25 +45,50 @@ impl Shares {
         }
     }
 
+    /// One of it.
     pub(super) fn take(&self, whose: Principal) -> Option<Share> {
-        let inner = &self.inner;
-        let mut used = inner.used.lock().unwrap_or_else(PoisonError::into_inner);
-        let mine = *used.get(whose.0)?;
-        let borrowed = |used: &usize| used.saturating_sub(inner.reserved);
-        let is_free = mine < inner.reserved
-            || mine < inner.most_of_one && used.iter().map(borrowed).sum::<usize>() < inner.common;
-        if !is_free {
-            return None;
-        }
-        *used.get_mut(whose.0)? += 1;
-        Some(Share {
-            inner: inner.clone(),
+        self.take_some(whose, 1)
+    }
+
+    /// So much of it, or nothing.
+    pub(super) fn take_some(&self, whose: Principal, amount: usize) -> Option<Share> {
+        let mut share = Share {
+            inner: self.inner.clone(),
             whose,
-        })
+            amount: 0,
+        };
+        share.grow_to(amount).then_some(share)
+    }
+
+    /// The most that one client can have.
+    pub(super) fn most_of_one(&self) -> usize {
+        self.inner.most_of_one
     }
 }
 
 impl Share {
+    /// Takes more, up to so much in all. Says whether there was enough; nothing changes if not.
+    pub(super) fn grow_to(&mut self, amount: usize) -> bool {
+        let more = amount.saturating_sub(self.amount);
+        let inner = &self.inner;
+        let mut used = inner.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(before) = used.get(self.whose.0).copied() else {
+            return false;
+        };
+        let mine = before.saturating_add(more);
+        let borrowed = |used: usize| used.saturating_sub(inner.reserved);
+        let all: usize = used.iter().copied().map(borrowed).sum();
+        let common = (all - borrowed(before)).saturating_add(borrowed(mine));
+        let is_free = more == 0
+            || mine <= inner.reserved
+            || mine <= inner.most_of_one && common <= inner.common;
+        if is_free && let Some(used) = used.get_mut(self.whose.0) {
+            *used = mine;
+            self.amount += more;
+        }
+        is_free
+    }
+
     pub(super) fn whose(&self) -> Principal {
         self.whose
     }
@@ -73,7 +99,7 @@ impl Drop for Share {
         let used = self.inner.used.lock();
         let mut used = used.unwrap_or_else(PoisonError::into_inner);
         if let Some(mine) = used.get_mut(self.whose.0) {
-            *mine = mine.saturating_sub(1);
+            *mine = mine.saturating_sub(self.amount);
         }
     }
 }
@@ -113,5 +139,30 @@ mod tests {
             assert_eq!(all(&shares, 0).len(), 1);
             assert!(shares.take(Principal(clients)).is_none());
         }
+    }
+
+    #[test]
+    fn much_is_taken_whole_or_not_at_all() {
+        let shares = Shares::new(2, 60, 100);
+        let mut first = shares.take_some(Principal(0), 10).unwrap();
+        assert!(first.grow_to(60) && first.grow_to(5));
+        assert!(!first.grow_to(61));
+        // What is left is what the other has for itself, and the rest of what is common.
+        assert!(shares.take_some(Principal(1), 61).is_none());
+        let second = shares.take_some(Principal(1), 60).unwrap();
+        assert!(shares.take(Principal(0)).is_none());
+        drop(first);
+        drop(second);
+        assert!(shares.take_some(Principal(1), 60).is_some());
+        // Many clients: the last one has its part, whatever the others took.
+        let shares = Shares::new(3, 60, 120);
+        let kept = [0, 1].map(|client| {
+            let mut share = shares.take_some(Principal(client), 20).unwrap();
+            while share.grow_to(share.amount + 1) {}
+            share
+        });
+        assert!(shares.take_some(Principal(2), 20).is_some());
+        assert!(shares.take_some(Principal(2), 21).is_none());
+        drop(kept);
     }
 }
