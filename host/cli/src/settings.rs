@@ -11,6 +11,7 @@ mod keeper;
 mod layer;
 mod managed_file;
 mod origins;
+pub(crate) mod project_bounds;
 mod raw;
 mod sandbox;
 mod serve;

@@ -15,7 +15,7 @@ use toolbay_dispatch::fingerprint::{FileChange, Fingerprint, listed};
 
 use crate::own_file;
 
-pub use leads::{LeadGround, Leads, ServerPin};
+pub use leads::{Leads, ServerPin};
 
 /// What was looked at, by file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,6 +83,13 @@ impl Trust {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
             Err(error) => Err(error).with_context(|| file.display().to_string()),
         }
+    }
+
+    /// Whether the user has seen this text, wherever it led then. Of one that is new nothing has to be
+    /// looked up.
+    pub fn has_seen(&self, file: &Path, text: &str) -> bool {
+        let seen = self.files.get(file);
+        matches!(seen, Some(Entry::Whole(seen)) if seen.text == digest(text))
     }
 
     /// Whether the user has seen this text, leading to this.

@@ -11,6 +11,7 @@ pub(crate) struct ChangedHooks<'a> {
     pub(crate) approver: &'a dyn Approver,
     pub(crate) audit: &'a dyn Audit,
     pub(crate) tool: &'a str,
+    pub(crate) aliases: &'a [String],
     pub(crate) caller: Option<&'a str>,
     pub(crate) call_id: &'a str,
     pub(crate) input: &'a str,
@@ -20,7 +21,7 @@ impl ChangedHooks<'_> {
     /// Comes back when every hook of the call is what somebody vouches for. The error says which one
     /// is not, and why nobody vouched for it.
     pub(crate) async fn settle(self) -> Result<(), String> {
-        if self.hooks.changed(self.tool).await.is_empty() {
+        if self.hooks.changed(self.tool, self.aliases).await.is_empty() {
             return Ok(());
         }
         let _turn = match self.approver.queue() {
@@ -28,7 +29,7 @@ impl ChangedHooks<'_> {
             None => None,
         };
         // While it waited for its turn, another call may have been asked the same.
-        let changed = self.hooks.changed(self.tool).await;
+        let changed = self.hooks.changed(self.tool, self.aliases).await;
         if changed.is_empty() {
             return Ok(());
         }

@@ -317,6 +317,7 @@ impl Dispatch {
             permission_mode: ticket.policy.mode().word().to_owned(),
             environment,
             tool: tool.info().name.clone(),
+            aliases: tool.info().aliases.clone(),
             call_id: ticket.id.clone(),
             input: input.clone(),
             kill: ticket.environment.kill.clone(),

@@ -26,7 +26,9 @@ use toolbay_policy::PathRules;
 use toolbay_sandbox::process::{Ended, Script};
 
 pub use event::HookEvent;
-pub use files::{NamedFiles, named_files};
+pub use files::{
+    CommandForm, LookBudget, NameGround, NamedFiles, TooMuchNamed, closed_files, named_files,
+};
 pub use message::{HookMessage, HookSource, PermissionWord};
 pub use pins::ChangedHook;
 pub use settings::HookSettingsError;
@@ -52,6 +54,8 @@ pub struct HookedCall {
     /// All that hooks get of the environment, besides the project's folder.
     pub environment: Vec<(OsString, OsString)>,
     pub tool: String,
+    /// Its other names, by which a matcher may mean it.
+    pub aliases: Vec<String>,
     pub call_id: String,
     pub input: Value,
     /// Ends the hooks with the call.
@@ -106,6 +110,10 @@ impl Hooks {
         }
     }
 
+    pub fn count(&self) -> usize {
+        self.all.len()
+    }
+
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
@@ -113,7 +121,7 @@ impl Hooks {
     /// Asks the hooks that want to know of the call before it runs.
     pub async fn before(&self, call: &HookedCall) -> Before {
         let event = HookEvent::PreToolUse;
-        let plan = run::plan(&self.all, event, &call.tool);
+        let plan = run::plan(&self.all, event, (&call.tool, &call.aliases));
         if plan.is_empty() {
             return Before::default();
         }
@@ -125,7 +133,7 @@ impl Hooks {
     /// is it what they wrote themselves. `call` has that input, `first` is what came of all before.
     pub async fn again(&self, call: &HookedCall, first: &Before) -> Before {
         let event = HookEvent::PreToolUse;
-        let mut plan = run::plan(&self.all, event, &call.tool);
+        let mut plan = run::plan(&self.all, event, (&call.tool, &call.aliases));
         plan.retain(|planned| {
             let mut own = first.wrote.iter();
             !own.any(|(command, input)| *command == planned.hook.command && *input == call.input)
@@ -143,7 +151,7 @@ impl Hooks {
             Ending::Success { .. } => HookEvent::PostToolUse,
             Ending::Failure { .. } => HookEvent::PostToolUseFailure,
         };
-        let plan = run::plan(&self.all, event, &call.tool);
+        let plan = run::plan(&self.all, event, (&call.tool, &call.aliases));
         if plan.is_empty() {
             return After::default();
         }

@@ -104,6 +104,8 @@ impl Decider {
             permission_mode: policy.mode().word().to_owned(),
             environment,
             tool: request.tool.to_string(),
+            // A script is decided as the tool that runs scripts, which has one name.
+            aliases: Vec::new(),
             call_id: caller.call_id.to_string(),
             input: json!({ "command": text }),
             kill: caller.kill.clone(),
@@ -115,6 +117,7 @@ impl Decider {
             approver: &*self.approver,
             audit: &*self.audit,
             tool: &call.tool,
+            aliases: &call.aliases,
             caller: Some(&caller.tool),
             call_id: &call.call_id,
             input: &request.input,

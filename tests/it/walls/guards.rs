@@ -164,6 +164,54 @@ fn nothing_that_a_guard_runs_can_be_written() {
         ),
         ("one behind env", "./env-run", "tools/interpreter"),
         ("a module", "python3 -m pkg", "pkg/__main__.py"),
+        (
+            "a module in a package",
+            "python3 -m hooks.guard",
+            "hooks/guard.py",
+        ),
+        (
+            "a name with a blank",
+            "python3 \"$CLAUDE_PROJECT_DIR/my hooks/guard.py\"",
+            "my hooks/guard.py",
+        ),
+        (
+            "a name with a comma",
+            "python3 hooks/gua,rd.py",
+            "hooks/gua,rd.py",
+        ),
+        (
+            "a name in escapes",
+            "python3 $'hooks/gu\\x61rd.py'",
+            "hooks/guard.py",
+        ),
+        (
+            "a rare interpreter",
+            "tclsh hooks/guard.tcl",
+            "hooks/guard.tcl",
+        ),
+        ("many flags", "sh -e -u -f -C hooks/plain", "hooks/plain"),
+        ("a pipe into a shell", "cat hooks/plain | sh", "hooks/plain"),
+        (
+            "a text that is evaluated",
+            "eval \"$(cat hooks/plain)\"",
+            "hooks/plain",
+        ),
+        ("a pattern", "python3 hooks/g*.py", "hooks/guard.py"),
+        (
+            "what a pattern would match",
+            "for g in hooks/*.py; do python3 \"$g\"; done",
+            "hooks/added.py",
+        ),
+        (
+            "a variable",
+            "G=guard; python3 hooks/${G}.py",
+            "hooks/guard.py",
+        ),
+        (
+            "a variable from elsewhere",
+            "python3 \"hooks/$G.py\"",
+            "hooks/guard.py",
+        ),
     ] {
         let project = Project::new();
         executable(&project, "tools/interpreter", "#!/bin/sh\nexit 0\n");
@@ -174,7 +222,16 @@ fn nothing_that_a_guard_runs_can_be_written() {
             "env-run",
             "#!/usr/bin/env -S ./tools/interpreter\n",
         );
-        project.file("pkg/__main__.py", "");
+        for name in [
+            "pkg/__main__.py",
+            "my hooks/guard.py",
+            "hooks/gua,rd.py",
+            "hooks/guard.py",
+            "hooks/guard.tcl",
+            "hooks/plain",
+        ] {
+            project.file(name, "");
+        }
         std::fs::create_dir_all(project.root().join("bin")).unwrap();
         user_hooks(&project, &[hook(command, json!({"matcher": "Read"}))]);
         let before = std::fs::read(project.root().join(target)).ok();
@@ -185,7 +242,7 @@ fn nothing_that_a_guard_runs_can_be_written() {
             ),
             (
                 "Bash",
-                json!({"command": format!("echo 'touch pwned' > {target}")}),
+                json!({"command": format!("echo 'touch pwned' > '{target}'")}),
             ),
         ] {
             let input = input.to_string();
@@ -195,6 +252,38 @@ fn nothing_that_a_guard_runs_can_be_written() {
             assert_eq!(after, before, "{name}: {tool}");
         }
     }
+}
+
+/// A tool that has another name than when the guard was written.
+#[test]
+fn a_guard_for_one_name_of_a_tool_guards_them_all() {
+    let input = json!({"task_id": "task_1"}).to_string();
+    for matcher in ["TaskOutput", "BashOutput", "^Bash", "Read|BashOutput"] {
+        let project = Project::new();
+        let guard = hook("echo 'not that' >&2; exit 2", json!({"matcher": matcher}));
+        user_hooks(&project, &[guard]);
+        for name in ["TaskOutput", "BashOutput"] {
+            let ran = project.run(&["call", "--allow", "TaskOutput", name, &input]);
+            assert_ne!(ran.code, Some(0), "{matcher}: {name}");
+            assert!(
+                ran.err.contains("not that"),
+                "{matcher}: {name}: {}",
+                ran.err
+            );
+        }
+    }
+}
+
+/// One whose files cannot be known, and so not be closed.
+#[test]
+fn a_guard_that_names_too_much_does_not_run() {
+    let project = Project::new();
+    let words: String = (0..6000).map(|number| format!("a{number} ")).collect();
+    user_hooks(&project, &[hook(&format!("true {words}"), json!({}))]);
+    let ran = write(&project, "x", &[]);
+    assert_ne!(ran.code, Some(0));
+    ran.complains(&["names too much to be checked"]);
+    assert!(!project.root().join("new").exists());
 }
 
 #[test]

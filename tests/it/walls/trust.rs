@@ -74,6 +74,48 @@ const TURNS: &[Turn] = &[
         names: "pkg/__main__.py changed",
     },
     Turn {
+        name: "a script with a blank in its name",
+        settings: || hook("sh \"$CLAUDE_PROJECT_DIR/my scripts/guard.sh\""),
+        change: |root| put(root, "my scripts/guard.sh", "touch pwned"),
+        names: "my scripts/guard.sh changed",
+    },
+    Turn {
+        name: "a script behind an option with a value",
+        settings: || hook("python3 -W notice scripts/plain"),
+        change: |root| std::fs::write(root.join("scripts/plain"), "evil()").unwrap(),
+        names: "scripts/plain changed",
+    },
+    Turn {
+        name: "a script behind many options",
+        settings: || hook("sh -e -u -f -C scripts/plain"),
+        change: |root| std::fs::write(root.join("scripts/plain"), "evil()").unwrap(),
+        names: "scripts/plain changed",
+    },
+    Turn {
+        name: "what a shell reads",
+        settings: || hook("cat scripts/plain | sh"),
+        change: |root| std::fs::write(root.join("scripts/plain"), "evil()").unwrap(),
+        names: "scripts/plain changed",
+    },
+    Turn {
+        name: "what a pattern matches",
+        settings: || hook("for g in scripts/*.sh; do sh \"$g\"; done"),
+        change: |root| put(root, "scripts/more.sh", "touch pwned"),
+        names: "scripts/more.sh appeared",
+    },
+    Turn {
+        name: "a script behind a variable of the command",
+        settings: || hook("G=plain; sh scripts/${G}"),
+        change: |root| std::fs::write(root.join("scripts/plain"), "evil()").unwrap(),
+        names: "scripts/plain changed",
+    },
+    Turn {
+        name: "a module in a package",
+        settings: || hook("python3 -m pkg.part"),
+        change: |root| put(root, "pkg/part.py", "open('pwned', 'w')"),
+        names: "pkg/part.py changed",
+    },
+    Turn {
         name: "a script that becomes a named pipe",
         settings: || hook("scripts/guard.sh"),
         change: |root| {
@@ -133,6 +175,21 @@ const TURNS: &[Turn] = &[
         names: "scripts/guard.sh changed",
     },
     Turn {
+        name: "the script of a server with a blank in its name",
+        settings: || {
+            let args = json!(["my scripts/guard.sh"]);
+            json!({"mcpServers": {"s": {"command": "sh", "args": args}}})
+        },
+        change: |root| put(root, "my scripts/guard.sh", "touch pwned"),
+        names: "my scripts/guard.sh changed",
+    },
+    Turn {
+        name: "the module of a server",
+        settings: || json!({"mcpServers": {"s": {"command": "python3", "args": ["-m", "pkg.part"]}}}),
+        change: |root| put(root, "pkg/part.py", "evil()"),
+        names: "pkg/part.py changed",
+    },
+    Turn {
         name: "what a variable of a server loads",
         settings: || {
             let env = json!({"NODE_OPTIONS": "--require ./scripts/pre.js"});
@@ -175,7 +232,8 @@ fn trust_ends_when_what_it_leads_to_changes() {
         // What is trusted is shown.
         let shown = project.run(&["trust", "--yes"]).exits(0).out;
         if !turn.names.contains("appeared") {
-            let file = turn.names.split(' ').next().unwrap();
+            let file = turn.names.trim_end_matches(" changed");
+            let file = file.trim_end_matches(" disappeared");
             let is_shown = shown.contains(file) || turn.names.contains("pipe");
             assert!(
                 is_shown && shown.contains("sha256:"),
@@ -220,6 +278,73 @@ fn an_approved_server_is_asked_about_again_when_its_script_changes() {
     assert!(!state().contains("pending"), "{}", state());
 }
 
+/// A clone that wants to keep each start busy: nothing of it is looked for before somebody has agreed,
+/// and what is too much is never looked for.
+#[test]
+fn a_project_that_names_too_much_is_not_looked_at() {
+    let (project, _outside) = project();
+    let root = project.root();
+    let folders: Vec<String> = (0..150).map(|number| format!("d{number}")).collect();
+    for name in &folders {
+        std::fs::create_dir(root.join(name)).unwrap();
+    }
+    let words = folders.join(" ");
+    let servers: serde_json::Map<String, Value> = (0..20)
+        .map(|number| (format!("s{number}"), json!({"command": words})))
+        .chain([("good".to_owned(), json!({"command": "scripts/server"}))])
+        .collect();
+    project.file(".mcp.json", json!({"mcpServers": servers}).to_string());
+    project.file(".toolbay/settings.json", hook(&words).to_string());
+    let listed = project.run(&["mcp", "list", "--json"]).exits(0);
+    assert!(listed.out.contains("pending"), "{}", listed.out);
+    project
+        .run(&["mcp", "approve", "s1", "--yes"])
+        .complains(&["s1", "names too much to be checked"]);
+    // Another one is none the worse for it.
+    project.run(&["mcp", "approve", "good", "--yes"]).exits(0);
+    // Trusted all the same, the hook does not run, and neither does the call that it guards.
+    std::fs::remove_file(root.join(".mcp.json")).unwrap();
+    project.run(&["trust", "--yes"]).exits(0);
+    let input = json!({"pattern": "*"}).to_string();
+    let ran = project.run(&["call", "Glob", &input]);
+    assert_ne!(ran.code, Some(0));
+    ran.complains(&["names too much to be checked"]);
+}
+
+#[test]
+fn a_file_of_a_project_with_too_many_entries_is_broken() {
+    for (settings, part) in [
+        (
+            json!({"permissions": {"deny": vec!["Read(./a)"; 2001]}}),
+            "2001 rules",
+        ),
+        (
+            json!({"permissions": {"deny": [format!("Read({})", "{a,b}".repeat(40))]}}),
+            "sets in its rules",
+        ),
+    ] {
+        let (project, _outside) = project();
+        project.file(".toolbay/settings.json", settings.to_string());
+        let ran = write(&project);
+        assert_ne!(ran.code, Some(0), "{part}");
+        ran.complains(&[".toolbay/settings.json", part]);
+        assert!(!project.root().join("new").exists(), "{part}");
+    }
+    let (project, _outside) = project();
+    let servers: serde_json::Map<String, Value> = (0..300)
+        .map(|number| (format!("s{number}"), json!({"command": "x"})))
+        .collect();
+    let servers = json!({"mcpServers": servers}).to_string();
+    project.file(".mcp.json", &servers);
+    let listed = project.run(&["mcp", "list"]);
+    listed.complains(&["300 MCP servers", "left out"]);
+    std::fs::remove_file(project.root().join(".mcp.json")).unwrap();
+    project.file(".toolbay/settings.json", &servers);
+    let ran = write(&project);
+    assert_ne!(ran.code, Some(0));
+    ran.complains(&["300 MCP servers", ".toolbay/settings.json"]);
+}
+
 #[test]
 fn programs_read_what_changed() {
     let (project, _outside) = project();
@@ -252,6 +377,12 @@ fn project() -> (Project, tempfile::TempDir) {
     put(&root, "scripts/server", "#!/bin/sh\nexit 0\n");
     put(&root, "scripts/pre.js", "");
     put(&root, "pkg/__main__.py", "");
+    put(&root, "pkg/part.py", "");
+    put(&root, "my scripts/guard.sh", "exit 0\n");
+    // Nothing of them says that they are scripts.
+    for name in ["scripts/plain", "notice"] {
+        std::fs::write(root.join(name), "").unwrap();
+    }
     put(&root, "parts/one.wasm", "one");
     std::os::unix::fs::symlink("link-target.sh", root.join("link.sh")).unwrap();
     let outside = tempfile::tempdir().unwrap();

@@ -7,15 +7,18 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use serde::Deserialize;
 use serde_json::Value;
+use toolbay_dispatch::fingerprint::Fingerprint;
+use toolbay_dispatch::hooks::{LookBudget, NameGround};
 use toolbay_mcp::client::config::{LinkConfig, RawServer, Scope, ServerConfig};
 use toolbay_mcp::client::{State, Status};
 use toolbay_policy::Managed;
 
 use super::remote_list;
 use crate::places::{self, Places};
+use crate::settings::project_bounds;
 use crate::settings::{Settings, check_managed, read_text};
 use crate::settings_file::read_jsonc;
-use crate::trust::{LeadGround, Leads, ServerPin, Trust, TrustVerdict};
+use crate::trust::{Leads, ServerPin, Trust, TrustVerdict};
 
 /// The project's file, which other agents read too.
 pub const PROJECT_FILE: &str = ".mcp.json";
@@ -119,27 +122,17 @@ impl Inventory {
             }
         };
         let trust = Trust::load(&sources.places.state)?;
-        let looked = look(&text, &file, sources, &trust);
+        let mut look = Look::of(&text, &file, sources, &trust);
         let mut approved = Vec::new();
         for mut declared in servers {
-            let why = match &looked {
-                Ok((whole, leads)) => {
-                    declared.pin = leads.servers.get(&declared.name).cloned();
-                    let seen = declared.pin.as_deref().map(ServerPin::files);
-                    let entry = entry_text(&text, &declared.name);
-                    let verdict = match (entry, seen) {
-                        _ if *whole => TrustVerdict::Trusted,
-                        (Some(entry), Some(seen)) => {
-                            trust.judge(&entry_key(&file, &declared.name), &entry, seen)
-                        }
-                        (_, _) => TrustVerdict::Unknown,
-                    };
-                    if verdict.is_trusted() {
-                        approved.push(declared);
-                        continue;
-                    }
-                    verdict.why()
+            let looked = look.as_mut().map_err(|why| why.clone());
+            let why = match looked.and_then(|look| look.at(&declared.name)) {
+                Ok((TrustVerdict::Trusted, pin)) => {
+                    declared.pin = pin;
+                    approved.push(declared);
+                    continue;
                 }
+                Ok((verdict, _)) => verdict.why(),
                 Err(why) => Some(format!("what it runs cannot be looked at: {why}")),
             };
             let why = why.unwrap_or_else(|| {
@@ -205,22 +198,61 @@ impl Inventory {
     }
 }
 
-/// Whether the whole file is trusted, and what its servers run.
-fn look(
-    text: &str,
-    file: &Path,
-    sources: &Sources<'_>,
-    trust: &Trust,
-) -> Result<(bool, Leads), String> {
-    let ground = LeadGround {
-        project: sources.cwd.to_owned(),
-        home: sources.places.home.clone(),
-    };
-    let plain = read_jsonc(text).map_err(|error| format!("{error:#}"))?;
-    let value: Value = serde_json::from_str(&plain).map_err(|error| error.to_string())?;
-    let leads = Leads::of_servers(&value, &ground)?;
-    let whole = sources.trust_project || trust.covers(file, text, &leads.files);
-    Ok((whole, leads))
+/// The servers of a project's file, with what they run. Of an entry that the user has never approved,
+/// nothing is looked for.
+struct Look<'a> {
+    value: Value,
+    file: &'a Path,
+    trust: &'a Trust,
+    ground: NameGround,
+    budget: LookBudget,
+    /// What all of them run, if the whole file is trusted.
+    whole: Option<Leads>,
+}
+
+impl<'a> Look<'a> {
+    fn of(
+        text: &str,
+        file: &'a Path,
+        sources: &Sources<'_>,
+        trust: &'a Trust,
+    ) -> Result<Self, String> {
+        let ground = NameGround::of_clone(sources.cwd, sources.places.home.as_deref());
+        let plain = read_jsonc(text).map_err(|error| format!("{error:#}"))?;
+        let value: Value = serde_json::from_str(&plain).map_err(|error| error.to_string())?;
+        let mut whole = None;
+        if sources.trust_project || trust.has_seen(file, text) {
+            let leads = Leads::of_servers(&value, &ground)?;
+            if sources.trust_project || trust.covers(file, text, &leads.files) {
+                whole = Some(leads);
+            }
+        }
+        Ok(Self {
+            value,
+            file,
+            trust,
+            ground,
+            budget: LookBudget::default(),
+            whole,
+        })
+    }
+
+    fn at(&mut self, name: &str) -> Result<(TrustVerdict, Option<Arc<ServerPin>>), String> {
+        if let Some(whole) = &self.whole {
+            return Ok((TrustVerdict::Trusted, whole.servers.get(name).cloned()));
+        }
+        let entry = self.value.get("mcpServers").and_then(|all| all.get(name));
+        let Some(entry) = entry else {
+            return Ok((TrustVerdict::Unknown, None));
+        };
+        let (key, text) = (entry_key(self.file, name), entry.to_string());
+        if !self.trust.has_seen(&key, &text) {
+            return Ok((self.trust.judge(&key, &text, &Fingerprint::default()), None));
+        }
+        let pin = ServerPin::of(entry, &self.ground, &mut self.budget)?;
+        let verdict = self.trust.judge(&key, &text, pin.files());
+        Ok((verdict, Some(Arc::new(pin))))
+    }
 }
 
 /// What the owner of the machine has to say about a server.
@@ -276,6 +308,9 @@ pub fn parse(text: &str, file: &Path, scope: Scope) -> anyhow::Result<Vec<Declar
     let about = || file.display().to_string();
     let plain = read_jsonc(text).with_context(about)?;
     let parsed: ServersFile = serde_json::from_str(&plain).with_context(about)?;
+    if scope == Scope::Project {
+        project_bounds::check_servers(file, parsed.mcp_servers.len())?;
+    }
     let folder = file.parent().unwrap_or(file);
     Ok(declared(parsed.mcp_servers, scope, &about(), folder))
 }

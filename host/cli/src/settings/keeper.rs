@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use toolbay_dispatch::fingerprint::Fingerprint;
-use toolbay_dispatch::hooks::{NamedFiles, named_files};
+use toolbay_dispatch::hooks::{CommandForm, NameGround, closed_files};
 use toolbay_dispatch::{Keeper, RuleScope};
 use toolbay_policy::{Closed, Mode, Policy};
 
@@ -95,7 +95,9 @@ impl FileKeeper {
         // The command that answers questions in the user's place is no other matter.
         if let Some(Asker::Command(command)) = settings.classifier.as_ref().map(|it| &it.asker) {
             let roots = self.roots.iter();
-            let files = roots.flat_map(|root| named_files(command, root, home, NamedFiles::Closed));
+            let grounds = roots.map(|root| NameGround::of_project(root, home));
+            let files =
+                grounds.flat_map(|ground| closed_files(CommandForm::Shell(command), &ground));
             closed.unwritable.extend(files);
         }
         settings.policy(self.roots.clone(), &closed, home)

@@ -6,6 +6,7 @@ use anyhow::{Context, bail};
 use toolbay_dispatch::hooks::Hooks;
 use toolbay_policy::{Anchors, Provenance, Rule, Rules, Source, lines_of};
 
+use super::project_bounds;
 use super::raw::{Foreign, Raw};
 use crate::settings_file::read_jsonc;
 
@@ -132,6 +133,10 @@ impl Layer {
             texts.iter().enumerate().map(parse).collect()
         };
         let permissions = &raw.permissions;
+        if place.is_in_project() {
+            let lists = [&permissions.allow, &permissions.ask, &permissions.deny];
+            project_bounds::check_rules(&place.file, lists.into_iter().flatten())?;
+        }
         let rules = Rules {
             allow: parse("allow", &permissions.allow)?,
             ask: parse("ask", &permissions.ask)?,
@@ -141,13 +146,17 @@ impl Layer {
             Some(hooks) => Hooks::parse(hooks, &name())?,
             None => Hooks::default(),
         };
-        Ok(Self {
+        let layer = Self {
             place,
             raw,
             rules,
             hooks,
             folder,
             value,
-        })
+        };
+        if layer.place.is_in_project() {
+            project_bounds::check(&layer)?;
+        }
+        Ok(layer)
     }
 }

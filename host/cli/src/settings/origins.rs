@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use toolbay_dispatch::hooks::Hooks;
+use toolbay_dispatch::fingerprint::Fingerprint;
+use toolbay_dispatch::hooks::{Hooks, NameGround};
 use toolbay_policy::{Anchors, Mode, Source};
 
 use super::layer::{Layer, Place};
@@ -11,7 +12,7 @@ use super::{Settings, managed_file, read_text};
 use crate::places::{self, Places};
 use crate::servers::inventory;
 use crate::settings_file::read_jsonc;
-use crate::trust::{LeadGround, Leads, Trust};
+use crate::trust::{Leads, Trust};
 
 /// Whether what a file says may loosen anything.
 #[derive(Debug)]
@@ -154,9 +155,19 @@ impl Origins {
         if !layer.place.is_in_project() {
             let hooks = std::mem::take(&mut layer.hooks);
             layer.hooks = hooks
-                .pinned(&self.cwd, self.places.home.as_deref())
+                .pinned(&NameGround::of_project(
+                    &self.cwd,
+                    self.places.home.as_deref(),
+                ))
                 .map_err(|why| anyhow::anyhow!("{}: {why}", file.display()))?;
             return Ok(FileStanding::Own);
+        }
+        // Nothing that strangers have written makes this program look for files before the user has
+        // seen it.
+        let is_asked_for = self.given.trust_project || self.given.project_hooks;
+        if !is_asked_for && !trust.has_seen(&file, text) {
+            let verdict = trust.judge(&file, text, &Fingerprint::default());
+            return Ok(FileStanding::Unseen(verdict.why()));
         }
         let leads = match self.leads(layer) {
             Ok(leads) => leads,
@@ -179,16 +190,13 @@ impl Origins {
     fn leads(&self, layer: &mut Layer) -> Result<Leads, String> {
         let ground = self.ground();
         let hooks = std::mem::take(&mut layer.hooks);
-        layer.hooks = hooks.pinned(&ground.project, ground.home.as_deref())?;
+        layer.hooks = hooks.pinned(&ground)?;
         let hooks = layer.hooks.fingerprint();
         Leads::of_settings(&layer.value, &layer.folder, hooks, &ground)
     }
 
-    pub(crate) fn ground(&self) -> LeadGround {
-        LeadGround {
-            project: self.cwd.clone(),
-            home: self.places.home.clone(),
-        }
+    pub(crate) fn ground(&self) -> NameGround {
+        NameGround::of_clone(&self.cwd, self.places.home.as_deref())
     }
 
     /// What a text would lead to as the content of a file of the project.

@@ -11,19 +11,27 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use toolbay_dispatch::fingerprint::{Fingerprint, listed};
-use toolbay_dispatch::hooks::{NamedFiles, named_files};
+use toolbay_dispatch::hooks::{
+    CommandForm, LookBudget, NameGround, NamedFiles, TooMuchNamed, named_files,
+};
 
 use crate::places;
 
 /// More entries than a folder of components has.
 const MOST_ENTRIES: usize = 10_000;
 
-/// Where names in a text start from.
-#[derive(Debug, Clone)]
-pub struct LeadGround {
-    pub project: PathBuf,
-    pub home: Option<PathBuf>,
-}
+/// Variables of a server whose values are run, whatever the name of the file.
+const CODE_VARIABLES: [&str; 9] = [
+    "BASH_ENV",
+    "ENV",
+    "LD_AUDIT",
+    "LD_PRELOAD",
+    "DYLD_INSERT_LIBRARIES",
+    "NODE_OPTIONS",
+    "PERL5OPT",
+    "PYTHONSTARTUP",
+    "RUBYOPT",
+];
 
 /// What a text leads to, as it was when the text was read.
 #[derive(Debug, Clone, Default)]
@@ -44,16 +52,16 @@ pub struct Leads {
 #[derive(Debug)]
 pub struct ServerPin {
     entry: Value,
-    ground: LeadGround,
+    ground: NameGround,
     seen: Fingerprint,
 }
 
 impl ServerPin {
-    pub fn of(entry: &Value, ground: &LeadGround) -> Result<Self, String> {
+    pub fn of(entry: &Value, ground: &NameGround, budget: &mut LookBudget) -> Result<Self, String> {
         Ok(Self {
             entry: entry.clone(),
             ground: ground.clone(),
-            seen: Fingerprint::of(server_files(entry, ground))?,
+            seen: seen(entry, ground, budget)?,
         })
     }
 
@@ -63,7 +71,7 @@ impl ServerPin {
 
     /// Whether it would still run what it ran then. The error says what is different.
     pub fn check(&self) -> Result<(), String> {
-        let now = Fingerprint::of(server_files(&self.entry, &self.ground))?;
+        let now = seen(&self.entry, &self.ground, &mut LookBudget::default())?;
         let changes = self.seen.changes_to(&now);
         match changes.is_empty() {
             true => Ok(()),
@@ -82,9 +90,10 @@ impl Leads {
         value: &Value,
         folder: &Path,
         hooks: Fingerprint,
-        ground: &LeadGround,
+        ground: &NameGround,
     ) -> Result<Self, String> {
         let mut leads = Self::of_servers(value, ground)?;
+        let mut budget = LookBudget::default();
         let mut files: BTreeSet<PathBuf> = BTreeSet::new();
         for path in strings(value.get("plugins")) {
             leads.component(&folder.join(path), &mut files)?;
@@ -97,7 +106,9 @@ impl Leads {
         let classifier = value.pointer("/permissions/classifier/command");
         let mut judge = BTreeSet::new();
         for command in strings(classifier) {
-            judge.extend(named(&command, ground));
+            let form = CommandForm::Shell(&command);
+            let found = named(form, ground, &mut budget);
+            judge.extend(found.map_err(|why| format!("the classifier: {why}"))?);
         }
         let rest = leads.files.and(Fingerprint::of(judge)?);
         // Of what several read, the state that was read for use is the one that counts.
@@ -106,11 +117,13 @@ impl Leads {
     }
 
     /// Of a file of servers, or of the servers in settings.
-    pub fn of_servers(value: &Value, ground: &LeadGround) -> Result<Self, String> {
+    pub fn of_servers(value: &Value, ground: &NameGround) -> Result<Self, String> {
         let mut leads = Self::default();
+        let mut budget = LookBudget::default();
         let servers = value.get("mcpServers").and_then(Value::as_object);
         for (name, entry) in servers.into_iter().flatten() {
-            let pin = ServerPin::of(entry, ground)?;
+            let pin = ServerPin::of(entry, ground, &mut budget);
+            let pin = pin.map_err(|why| format!("the MCP server `{name}`: {why}"))?;
             leads.files = leads.files.and(pin.seen.clone());
             leads.servers.insert(name.clone(), Arc::new(pin));
         }
@@ -144,12 +157,26 @@ impl Leads {
     }
 }
 
+fn seen(
+    entry: &Value,
+    ground: &NameGround,
+    budget: &mut LookBudget,
+) -> Result<Fingerprint, String> {
+    let files = server_files(entry, ground, budget).map_err(|why| why.to_string())?;
+    Fingerprint::of(files)
+}
+
 /// What a server's entry runs in the project. Its command comes first, as it would on a command line;
-/// variables, folders and what else is in the entry can name code as well.
-fn server_files(entry: &Value, ground: &LeadGround) -> BTreeSet<PathBuf> {
+/// variables, folders and what else is in the entry can name code as well. Each word stays one: a server
+/// is not started by a shell.
+fn server_files(
+    entry: &Value,
+    ground: &NameGround,
+    budget: &mut LookBudget,
+) -> Result<BTreeSet<PathBuf>, TooMuchNamed> {
     const FIRST: [&str; 2] = ["command", "args"];
     let Some(object) = entry.as_object() else {
-        return BTreeSet::new();
+        return Ok(BTreeSet::new());
     };
     let mut all = Vec::new();
     for key in FIRST {
@@ -159,17 +186,29 @@ fn server_files(entry: &Value, ground: &LeadGround) -> BTreeSet<PathBuf> {
         all.extend(strings(Some(value)));
     }
     let words: Vec<String> = all.iter().map(|text| filled_in(text)).collect();
-    let mut files = named(&words.join(" "), ground);
+    let mut files = named(CommandForm::Words(&words), ground, budget)?;
     // The command is run whatever its name is.
-    if let Some(command) = words.first() {
-        files.extend(named(&format!("sh {command}"), ground));
+    let mut run: Vec<String> = words.first().cloned().into_iter().collect();
+    let env = object.get("env").and_then(Value::as_object);
+    let env = env.into_iter().flatten();
+    let code = env.filter(|(name, _)| CODE_VARIABLES.contains(&&***name));
+    run.extend(
+        code.flat_map(|(_, value)| strings(Some(value)))
+            .map(|text| filled_in(&text)),
+    );
+    for text in run {
+        let script = ["sh".to_owned(), text];
+        files.extend(named(CommandForm::Words(&script), ground, budget)?);
     }
-    files
+    Ok(files)
 }
 
-fn named(command: &str, ground: &LeadGround) -> BTreeSet<PathBuf> {
-    let home = ground.home.as_deref();
-    named_files(command, &ground.project, home, NamedFiles::Code)
+fn named(
+    command: CommandForm<'_>,
+    ground: &NameGround,
+    budget: &mut LookBudget,
+) -> Result<BTreeSet<PathBuf>, TooMuchNamed> {
+    named_files(command, ground, NamedFiles::Code, budget)
 }
 
 /// All texts in a value.
@@ -216,7 +255,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let project = folder.path().canonicalize().unwrap();
         for file in [
-            "s/run.py", "bin/tool", "pre.js", "data.db", "odd", "app.jar",
+            "s/run.py",
+            "bin/tool",
+            "pre.js",
+            "data.db",
+            "odd",
+            "app.jar",
+            "my server.py",
+            "pk/srv.py",
+            "g1.py",
+            "README",
+            "srvtxt",
         ] {
             let file = project.join(file);
             std::fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -224,10 +273,7 @@ mod tests {
         }
         let mode = std::fs::Permissions::from_mode(0o755);
         std::fs::set_permissions(project.join("bin/tool"), mode).unwrap();
-        let ground = LeadGround {
-            project: project.clone(),
-            home: None,
-        };
+        let ground = NameGround::of_project(&project, None);
         for (entry, wanted) in [
             (json!({"command": "./bin/tool"}), &["bin/tool"][..]),
             (json!({"command": "odd", "args": ["data.db"]}), &["odd"]),
@@ -264,8 +310,29 @@ mod tests {
                 &["s/run.py"],
             ),
             (json!({"command": "uvx", "args": ["a-server"]}), &[]),
+            (
+                json!({"command": "python3", "args": ["my server.py", "data.db"]}),
+                &["my server.py"],
+            ),
+            (
+                json!({"command": "python3", "args": ["-m", "pk.srv"]}),
+                &["pk/srv.py"],
+            ),
+            (
+                json!({"command": "sh", "args": ["-c", "exec python3 g*.py"]}),
+                &["g1.py"],
+            ),
+            (
+                json!({"command": "python3", "args": ["-W", "README", "srvtxt"]}),
+                &["README", "srvtxt"],
+            ),
+            (
+                json!({"command": "bash", "args": ["-c", "true"], "env": {"A": "1", "B": "2", "C": "3",
+                    "D": "4", "BASH_ENV": "odd"}}),
+                &["odd"],
+            ),
         ] {
-            let found = server_files(&entry, &ground);
+            let found = server_files(&entry, &ground, &mut LookBudget::default()).unwrap();
             let mut found: Vec<&str> = found
                 .iter()
                 .map(|file| file.strip_prefix(&project).unwrap().to_str().unwrap())

@@ -1,5 +1,7 @@
 //! Which tools a hook wants to know of.
 
+use std::iter;
+
 use regex_lite::{Regex, RegexBuilder};
 
 /// The compiled pattern may take this many bytes. Names are short and so are sensible
@@ -31,11 +33,14 @@ impl Matcher {
             .map_err(|error| format!("`{text}` is no regular expression: {error}"))
     }
 
-    pub(super) fn matches(&self, tool: &str) -> bool {
+    /// By the name of a tool or by one of its other names: a guard for an old name guards the tool that
+    /// has it now.
+    pub(super) fn matches(&self, tool: &str, aliases: &[String]) -> bool {
+        let mut names = iter::once(tool).chain(aliases.iter().map(String::as_str));
         match self {
             Self::Every => true,
-            Self::Names(names) => names.iter().any(|name| name == tool),
-            Self::Pattern(pattern) => pattern.is_match(tool),
+            Self::Names(wanted) => names.any(|name| wanted.iter().any(|wanted| wanted == name)),
+            Self::Pattern(pattern) => names.any(|name| pattern.is_match(name)),
         }
     }
 }
@@ -78,11 +83,26 @@ mod tests {
         ] {
             let matcher = Matcher::parse(text).unwrap();
             for name in hits {
-                assert!(matcher.matches(name), "{text:?} misses {name:?}");
+                assert!(matcher.matches(name, &[]), "{text:?} misses {name:?}");
             }
             for name in misses {
-                assert!(!matcher.matches(name), "{text:?} hits {name:?}");
+                assert!(!matcher.matches(name, &[]), "{text:?} hits {name:?}");
             }
+        }
+    }
+
+    #[test]
+    fn a_matcher_finds_a_tool_by_its_other_names() {
+        let aliases = ["Old".to_owned(), "Older".to_owned()];
+        for (text, wanted) in [
+            ("Old", true),
+            ("x|Older", true),
+            ("^Old", true),
+            ("Ol", false),
+        ] {
+            let matcher = Matcher::parse(text).unwrap();
+            assert_eq!(matcher.matches("New", &aliases), wanted, "{text}");
+            assert!(!matcher.matches("New", &[]), "{text}");
         }
     }
 
@@ -106,6 +126,6 @@ mod tests {
     #[test]
     fn a_hostile_pattern_takes_linear_time() {
         let matcher = Matcher::parse("(a+)+b").unwrap();
-        assert!(!matcher.matches(&"a".repeat(10_000)));
+        assert!(!matcher.matches(&"a".repeat(10_000), &[]));
     }
 }

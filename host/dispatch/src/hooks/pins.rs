@@ -4,12 +4,13 @@
 //! and what they bring may be the work of somebody else. So each hook remembers what the files of its
 //! command held, and does not run when that has changed, until somebody says that it may.
 
+use std::collections::BTreeSet;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::event::HookEvent;
-use super::files::{NamedFiles, named_files};
+use super::files::{CommandForm, LookBudget, NameGround, NamedFiles, TooMuchNamed, named_files};
 use super::message::name;
 use super::settings::Hook;
 use super::{Hooks, run};
@@ -18,15 +19,24 @@ use crate::fingerprint::{FileChange, Fingerprint, listed};
 /// What one hook ran when somebody last looked.
 #[derive(Debug)]
 pub(super) struct Pin {
-    project: PathBuf,
-    home: Option<PathBuf>,
+    ground: NameGround,
+    /// Why it names more than can be looked at; then it never runs.
+    refused: Option<TooMuchNamed>,
     seen: Mutex<Fingerprint>,
 }
 
 impl Pin {
     fn now(&self, command: &str) -> Result<Fingerprint, String> {
-        let home = self.home.as_deref();
-        Fingerprint::of(named_files(command, &self.project, home, NamedFiles::Code))
+        if let Some(why) = self.refused {
+            return Err(why.to_string());
+        }
+        let mut budget = LookBudget::default();
+        let files = code(command, &self.ground, &mut budget).map_err(|why| why.to_string())?;
+        Fingerprint::of(files)
+    }
+
+    pub(super) fn is_refused(&self) -> bool {
+        self.refused.is_some()
     }
 
     fn seen(&self) -> Fingerprint {
@@ -74,22 +84,25 @@ impl fmt::Display for ChangedHook {
 
 impl Hooks {
     /// Remembers what the hooks run in a project as it is now. Those that are pinned already stay as
-    /// they are.
-    pub fn pinned(self, project: &Path, home: Option<&Path>) -> Result<Self, String> {
+    /// they are. One that names more than can be looked at will not run.
+    pub fn pinned(self, ground: &NameGround) -> Result<Self, String> {
+        let mut budgets = [LookBudget::default(), LookBudget::default()];
         let mut all = Vec::with_capacity(self.all.len());
         for hook in self.all.iter() {
             let mut hook = hook.clone();
             if hook.pin.is_none() {
-                let pin = Pin {
-                    project: project.to_owned(),
-                    home: home.map(Path::to_owned),
-                    seen: Mutex::default(),
+                let (refused, seen) = match pinnable(&hook.command, ground, &mut budgets) {
+                    Err(why) => (Some(why), Fingerprint::default()),
+                    Ok(files) => {
+                        let about = |why| format!("the hook `{}`: {why}", name(&hook.command));
+                        (None, Fingerprint::of(files).map_err(about)?)
+                    }
                 };
-                let now = pin.now(&hook.command);
-                let now =
-                    now.map_err(|why| format!("the hook `{}`: {why}", name(&hook.command)))?;
-                let seen = Mutex::new(now);
-                hook.pin = Some(Arc::new(Pin { seen, ..pin }));
+                hook.pin = Some(Arc::new(Pin {
+                    ground: ground.clone(),
+                    refused,
+                    seen: Mutex::new(seen),
+                }));
             }
             all.push(hook);
         }
@@ -103,8 +116,8 @@ impl Hooks {
     }
 
     /// The hooks that would run before a call of this tool and whose files have changed.
-    pub(crate) async fn changed(&self, tool: &str) -> Vec<ChangedHook> {
-        let plan = run::plan(&self.all, HookEvent::PreToolUse, tool);
+    pub(crate) async fn changed(&self, tool: &str, aliases: &[String]) -> Vec<ChangedHook> {
+        let plan = run::plan(&self.all, HookEvent::PreToolUse, (tool, aliases));
         let hooks: Vec<Hook> = plan.iter().map(|one| one.hook.clone()).collect();
         let looking = move || hooks.iter().filter_map(changed).collect();
         // The reading has no side effect that could be lost; a panic in it is a bug to be seen.
@@ -134,6 +147,27 @@ pub(super) fn changed(hook: &Hook) -> Option<ChangedHook> {
         pin,
         now,
     })
+}
+
+fn code(
+    command: &str,
+    ground: &NameGround,
+    budget: &mut LookBudget,
+) -> Result<BTreeSet<PathBuf>, TooMuchNamed> {
+    let command = CommandForm::Shell(command);
+    named_files(command, ground, NamedFiles::Code, budget)
+}
+
+/// The code that a hook names. One for which the look at what has to be closed is too much does not run
+/// either.
+fn pinnable(
+    command: &str,
+    ground: &NameGround,
+    [open, closed]: &mut [LookBudget; 2],
+) -> Result<BTreeSet<PathBuf>, TooMuchNamed> {
+    let form = CommandForm::Shell(command);
+    named_files(form, ground, NamedFiles::Closed, closed)?;
+    code(command, ground, open)
 }
 
 /// The same beside other work; whoever cannot look must not run it.

@@ -43,13 +43,17 @@ pub(super) struct Reply<'a> {
     pub(super) answer: Answer,
 }
 
-/// The hooks that want to know of this tool, in the order of their settings. The same
+/// The hooks that want to know of this tool by any of its names, in the order of their settings. The same
 /// command runs once; it fails closed if one of its entries does.
-pub(super) fn plan<'a>(hooks: &'a [Hook], event: HookEvent, tool: &str) -> Vec<Planned<'a>> {
+pub(super) fn plan<'a>(
+    hooks: &'a [Hook],
+    event: HookEvent,
+    (tool, aliases): (&str, &[String]),
+) -> Vec<Planned<'a>> {
     let mut plan: Vec<Planned<'a>> = Vec::new();
     let wanted = hooks
         .iter()
-        .filter(|hook| hook.event == event && hook.matcher.matches(tool));
+        .filter(|hook| hook.event == event && hook.matcher.matches(tool, aliases));
     for hook in wanted {
         let same = plan
             .iter_mut()

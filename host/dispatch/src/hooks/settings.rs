@@ -49,6 +49,13 @@ pub(super) struct Hook {
     pub(super) pin: Option<Arc<Pin>>,
 }
 
+impl Hook {
+    /// Whether it names too much to be checked, and so never runs.
+    pub(super) fn is_refused(&self) -> bool {
+        self.pin.as_ref().is_some_and(|pin| pin.is_refused())
+    }
+}
+
 /// Whether a hook runs in a cage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sandboxed {

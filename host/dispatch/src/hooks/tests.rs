@@ -50,6 +50,7 @@ impl Project {
                 .filter_map(|name| Some((name.into(), std::env::var_os(name)?)))
                 .collect(),
             tool: tool.into(),
+            aliases: Vec::new(),
             call_id: "toolu_1".into(),
             input,
             kill: KillSwitch::new(),

@@ -50,6 +50,7 @@ impl Reviewed {
             approver: dispatch.approver(),
             audit: &*ticket.environment.audit,
             tool: &tool.info().name,
+            aliases: &tool.info().aliases,
             caller: None,
             call_id: ticket.id.as_str(),
             input: &checked.text,

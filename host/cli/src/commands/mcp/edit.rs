@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail, ensure};
 use serde_json::{Map, Value, json};
 use toolbay_dispatch::RuleScope;
+use toolbay_dispatch::hooks::LookBudget;
 use toolbay_mcp::client::config::{LinkConfig, RawServer, Scope};
 
 use crate::args::{Common, McpAdd, ServerKind, ServerScope};
@@ -18,7 +19,7 @@ use crate::servers::inventory::{PROJECT_FILE, entry_key, entry_text};
 use crate::settings::{Origins, read_text};
 use crate::settings_file::{Change, add_server, remove_server, settings_file_of};
 use crate::style::Style;
-use crate::trust::Trust;
+use crate::trust::{ServerPin, Trust};
 use crate::view::{harmless_block, harmless_line};
 
 /// Where a scope's servers are written.
@@ -269,10 +270,11 @@ pub(super) fn approve(common: &Common, name: &str, yes: bool) -> anyhow::Result<
     let Some(entry) = entry_text(&text, name) else {
         bail!("{} has no MCP server `{name}`", file.display());
     };
-    let leads = origins(common, &cwd, &places).leads_of(&file, &text)?;
-    let Some(pin) = leads.servers.get(name) else {
-        bail!("{} has no MCP server `{name}`", file.display());
-    };
+    let ground = origins(common, &cwd, &places).ground();
+    let value: Value = serde_json::from_str(&entry)?;
+    // Of this one alone: another one that cannot be looked at is no reason against it.
+    let pin = ServerPin::of(&value, &ground, &mut LookBudget::default());
+    let pin = pin.map_err(|why| anyhow::anyhow!("the MCP server `{name}`: {why}"))?;
     if !common.json {
         let style = Style::for_output();
         let pretty: Value = serde_json::from_str(&entry)?;

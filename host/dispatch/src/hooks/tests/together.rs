@@ -271,11 +271,13 @@ async fn a_hook_whose_script_changed_does_not_run() {
     let value = json!({"PreToolUse": [{"hooks": [open]}], "PostToolUse": [{"hooks": [open]}]});
     let root = project.folder.path().canonicalize().unwrap();
     let hooks = Hooks::parse(&value, "a.json").unwrap();
-    let hooks = hooks.pinned(&root, None).unwrap();
+    let hooks = hooks
+        .pinned(&crate::hooks::NameGround::of_project(&root, None))
+        .unwrap();
     let call = project.call("Edit", json!({}));
     let none = |before: &crate::hooks::Before| before.opinion == HookOpinion::None;
     assert!(none(&hooks.before(&call).await));
-    assert!(hooks.changed("Edit").await.is_empty());
+    assert!(hooks.changed("Edit", &[]).await.is_empty());
     type Step<'a> = (&'a str, &'a dyn Fn(), bool);
     let write = |name: &str, text: &str| std::fs::write(root.join(name), text).unwrap();
     let steps: [Step<'_>; 4] = [
@@ -298,7 +300,7 @@ async fn a_hook_whose_script_changed_does_not_run() {
     ];
     for (name, step, is_change) in steps {
         step();
-        let changed = hooks.changed("Edit").await;
+        let changed = hooks.changed("Edit", &[]).await;
         assert_eq!(changed.is_empty(), !is_change, "{name}");
         let before = hooks.before(&call).await;
         match is_change {

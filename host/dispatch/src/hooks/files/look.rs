@@ -1,0 +1,409 @@
+//! Looks for what the words of a command name, in every place where they may start from.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use super::bounds::{LONGEST_COMMAND, MOST_FOLDERS, MOST_TOKENS, MOST_WORDS};
+use super::kinds::{COMPLETIONS, MORE_COMPLETIONS, is_script, is_source};
+use super::lexer::{self, ANY, ONE};
+use super::wanted::{self, Fill, Reading, Role, Simple, Wanted};
+use super::{
+    CommandForm, LookBudget, NameGround, NamedFiles, TooMuchNamed, crude, globs, plain, relative,
+};
+
+/// Links that lead to links are followed so often.
+const MOST_LINKS: usize = 40;
+
+/// The first lines of so many scripts are read, with those of their interpreters.
+const MOST_INTERPRETERS: usize = 256;
+/// Systems read no more of a first line.
+const LONGEST_FIRST_LINE: u64 = 4096;
+
+/// How far an interpreter would go with a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Given {
+    /// It is run if it is a script by itself.
+    No,
+    /// It is run whatever it is.
+    Yes,
+}
+
+pub(super) struct Look<'a> {
+    ground: &'a NameGround,
+    which: NamedFiles,
+    budget: &'a mut LookBudget,
+    pub(super) files: BTreeSet<PathBuf>,
+    /// Which folders on the way are links.
+    links: HashMap<PathBuf, bool>,
+    /// Words that scripts get, and files that are written to.
+    data: HashSet<String>,
+}
+
+impl<'a> Look<'a> {
+    pub(super) fn new(
+        ground: &'a NameGround,
+        which: NamedFiles,
+        budget: &'a mut LookBudget,
+    ) -> Self {
+        Self {
+            ground,
+            which,
+            budget,
+            files: BTreeSet::new(),
+            links: HashMap::new(),
+            data: HashSet::new(),
+        }
+    }
+
+    pub(super) fn at_command(&mut self, command: CommandForm<'_>) -> Result<(), TooMuchNamed> {
+        let text = match command {
+            CommandForm::Shell(text) => text.to_owned(),
+            CommandForm::Words(words) => words.join(" "),
+        };
+        if text.len() > LONGEST_COMMAND {
+            return Err(TooMuchNamed::Length);
+        }
+        let words = crude::words(&text);
+        let different: HashSet<&String> = words.iter().collect();
+        if different.len() > MOST_WORDS {
+            return Err(TooMuchNamed::Words);
+        }
+        let tokens = match command {
+            CommandForm::Shell(text) => lexer::lex(text)?,
+            CommandForm::Words(words) => lexer::of_words(words)?,
+        };
+        if tokens.len() > MOST_TOKENS {
+            return Err(TooMuchNamed::Words);
+        }
+        let reading = wanted::read(&tokens);
+        let folders = self.folders(&words, &reading)?;
+        self.reading(&reading, &folders)?;
+        self.crude(&words, &folders)?;
+        if let CommandForm::Words([program, ..]) = command {
+            self.started(program)?;
+        }
+        Ok(())
+    }
+
+    /// A script's first line names what runs it, and that may be a file of the project, too.
+    pub(super) fn at_interpreters(&mut self) -> Result<(), TooMuchNamed> {
+        let mut open: Vec<PathBuf> = self.files.iter().cloned().collect();
+        let mut left = MOST_INTERPRETERS;
+        while let Some(file) = open.pop() {
+            let Some(line) = first_line(&file) else {
+                continue;
+            };
+            left = left.checked_sub(1).ok_or(TooMuchNamed::Looks)?;
+            let known = self.files.clone();
+            self.at_command(CommandForm::Shell(&line))?;
+            // Started by its path, whatever it is, and also if it is made only later.
+            for word in crude::words(&line) {
+                if word.contains('/') {
+                    self.started(&word)?;
+                }
+            }
+            open.extend(self.files.difference(&known).cloned());
+        }
+        Ok(())
+    }
+
+    /// What is started by this path, whatever it is.
+    fn started(&mut self, word: &str) -> Result<(), TooMuchNamed> {
+        self.budget.spend(1)?;
+        let path = plain(&self.ground.project.join(word));
+        if path.is_file() || word.contains('/') {
+            self.follow(&path);
+        }
+        Ok(())
+    }
+
+    /// Where the words of a command may start from: the project, the home folder, and every folder in
+    /// the project that the command names. A word from the root on is itself.
+    fn folders(
+        &mut self,
+        words: &[String],
+        reading: &Reading,
+    ) -> Result<Vec<PathBuf>, TooMuchNamed> {
+        let mut all = vec![PathBuf::from("/"), self.ground.project.clone()];
+        all.extend(self.ground.home.clone());
+        let wanted = reading
+            .simples
+            .iter()
+            .flat_map(|simple| simple.words.iter().flatten());
+        let plain_texts = wanted.filter(|word| !word.text.contains([ANY, ONE]));
+        let texts = plain_texts.map(|word| &*word.text);
+        let names: HashSet<&str> = words.iter().map(String::as_str).chain(texts).collect();
+        self.budget.spend(names.len() * all.len())?;
+        let mut named = BTreeSet::new();
+        for name in &names {
+            for base in &all {
+                let path = plain(&base.join(relative(name)));
+                if path.starts_with(&self.ground.within) && path.is_dir() {
+                    named.insert(path);
+                }
+            }
+            if named.len() > MOST_FOLDERS {
+                return Err(TooMuchNamed::Folders);
+            }
+        }
+        all.extend(named);
+        all.sort();
+        all.dedup();
+        Ok(all)
+    }
+
+    /// The words without regard to quotes.
+    fn crude(&mut self, words: &[String], folders: &[PathBuf]) -> Result<(), TooMuchNamed> {
+        let all = words.iter().enumerate();
+        let all: HashSet<(&str, Option<&[String]>)> = all
+            .map(|(at, word)| (&**word, crude::between(words, at)))
+            .collect();
+        for folder in folders {
+            for (word, between) in &all {
+                let is_data = || {
+                    let mut before = between.iter().copied().flatten();
+                    self.which == NamedFiles::Code
+                        && before.any(|word| folder.join(relative(word)).is_file())
+                };
+                let is_data = || self.data.contains(*word) || is_data();
+                let given = match between.is_some() && !is_data() {
+                    true => Given::Yes,
+                    false => Given::No,
+                };
+                for ending in COMPLETIONS {
+                    self.look_for(folder, word, ending, given)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The words as a shell reads them.
+    fn reading(&mut self, reading: &Reading, folders: &[PathBuf]) -> Result<(), TooMuchNamed> {
+        match self.which {
+            NamedFiles::Closed => {
+                let given = match reading.runs_files {
+                    true => Given::Yes,
+                    false => Given::No,
+                };
+                for word in reading
+                    .simples
+                    .iter()
+                    .flat_map(|simple| simple.words.iter().flatten())
+                {
+                    let is_target = word.role == Role::Target;
+                    let given = if is_target { Given::No } else { given };
+                    self.word(word, given, folders)?;
+                }
+                Ok(())
+            }
+            NamedFiles::Code => {
+                let mut runs_input = reading.evaluates;
+                for simple in &reading.simples {
+                    runs_input |= self.simple(simple, folders)?;
+                }
+                // What is read or printed anywhere may be what is run.
+                let all = reading
+                    .simples
+                    .iter()
+                    .flat_map(|simple| simple.words.iter().flatten());
+                let all = all.filter(|word| runs_input && word.role != Role::Target);
+                for word in all {
+                    self.word(word, Given::Yes, folders)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// The code of one command; whether it also runs what it is given as input or as a text that
+    /// another command prints.
+    fn simple(&mut self, simple: &Simple, folders: &[PathBuf]) -> Result<bool, TooMuchNamed> {
+        let mut has_script = false;
+        for values in &simple.words {
+            let mut is_file = false;
+            for word in values {
+                let given = match word.role {
+                    Role::Plain | Role::Target => Given::No,
+                    Role::Operand if has_script => Given::No,
+                    Role::Operand | Role::Script | Role::Value => Given::Yes,
+                };
+                is_file |= self.word(word, given, folders)?;
+            }
+            let is_data = |role: Role| role == Role::Target || has_script && role == Role::Operand;
+            let data = values.iter().filter(|word| is_data(word.role));
+            self.data.extend(data.map(|word| word.text.clone()));
+            let is_script = values
+                .iter()
+                .any(|word| matches!(word.role, Role::Operand | Role::Script));
+            has_script |= is_file && is_script;
+        }
+        let has_program = has_script || simple.has_code && !simple.has_output;
+        Ok(simple.is_reader && !has_program)
+    }
+
+    /// Whether a word is a file anywhere.
+    fn word(
+        &mut self,
+        word: &Wanted,
+        given: Given,
+        folders: &[PathBuf],
+    ) -> Result<bool, TooMuchNamed> {
+        let is_absolute = word.text.starts_with('/');
+        let mut is_file = false;
+        for folder in folders {
+            let is_root = folder == Path::new("/");
+            if !word.is_behind_variable && is_absolute != is_root {
+                continue;
+            }
+            if word.text.contains([ANY, ONE]) {
+                self.pattern(folder, word, given)?;
+                continue;
+            }
+            is_file |= self.look_for(folder, &word.text, "", given)?;
+            let more = match given {
+                Given::Yes => MORE_COMPLETIONS,
+                Given::No => &[],
+            };
+            for ending in COMPLETIONS.iter().skip(1).chain(more) {
+                self.look_for(folder, &word.text, ending, given)?;
+            }
+        }
+        Ok(is_file)
+    }
+
+    /// What a pattern matches now; where any of it is run, its folder stays as it is.
+    fn pattern(&mut self, base: &Path, word: &Wanted, given: Given) -> Result<(), TooMuchNamed> {
+        if word.fill == Fill::Nothing {
+            return Ok(());
+        }
+        let (project, within) = (&self.ground.project, &self.ground.within);
+        let (top, is_clone) = (within, within != project);
+        // The whole of a clone is not looked through for a name at its top.
+        let is_wanted = |folder: &Path| {
+            let folder = plain(folder);
+            folder.starts_with(project)
+                || is_clone && folder.starts_with(top)
+                || top.starts_with(&folder) && folder != Path::new("/")
+        };
+        let text = relative(&word.text);
+        let found = globs::matches(base, text, &is_wanted, self.budget)?;
+        let given = if word.fill == Fill::Folder {
+            Given::Yes
+        } else {
+            given
+        };
+        for path in found {
+            let path = plain(&path);
+            self.budget.spend(1)?;
+            if self.is_run(&path, given) {
+                self.follow(&path);
+            }
+        }
+        let folder = globs::folder(text);
+        if word.fill == Fill::Folder && self.which == NamedFiles::Closed && !folder.is_empty() {
+            self.follow(&plain(&base.join(folder)));
+        }
+        Ok(())
+    }
+
+    /// Notes a name in a folder if it is run. Whether it is a file.
+    fn look_for(
+        &mut self,
+        folder: &Path,
+        word: &str,
+        ending: &str,
+        given: Given,
+    ) -> Result<bool, TooMuchNamed> {
+        self.budget.spend(1)?;
+        let path = plain(&folder.join(format!("{}{ending}", relative(word))));
+        if self.is_run(&path, given) || self.is_later(word, ending, &path) {
+            self.follow(&path);
+        }
+        Ok(ending.is_empty() && path.is_file())
+    }
+
+    /// Whether a name without an ending may be a program that is not there yet: a tool could make it.
+    fn is_later(&self, word: &str, ending: &str, path: &Path) -> bool {
+        self.which == NamedFiles::Closed
+            && ending.is_empty()
+            && word.contains('/')
+            && path.extension().is_none()
+            && path.symlink_metadata().is_err()
+    }
+
+    /// Whether a file is run by a command that names it, and not only read.
+    fn is_run(&self, path: &Path, given: Given) -> bool {
+        match path.metadata() {
+            Ok(found) if found.is_file() => {
+                let is_executable = found.permissions().mode() & 0o111 != 0;
+                is_script(path) || given == Given::Yes || is_executable || begins_like_script(path)
+            }
+            // A folder is data; a script that is not there yet must not be made by a tool.
+            Ok(_) => false,
+            Err(_) => is_script(path) || given == Given::Yes && is_source(path),
+        }
+    }
+
+    /// Notes a path, the links on the way to it, and where they lead, as far as they lie in the project.
+    fn follow(&mut self, path: &Path) {
+        let mut open = vec![path.to_owned()];
+        let within = &self.ground.within;
+        for _ in 0..MOST_LINKS {
+            let Some(path) = open.pop() else {
+                return;
+            };
+            // The outermost link decides where the rest lies.
+            let mut above: Vec<&Path> = path.ancestors().collect();
+            above.reverse();
+            let links = &mut self.links;
+            let link = above.into_iter().find(|part| match links.get(*part) {
+                Some(is_link) => *is_link,
+                None => {
+                    let is_link = part.is_symlink();
+                    links.insert(part.to_path_buf(), is_link);
+                    is_link
+                }
+            });
+            let is_inside = |path: &Path| path.starts_with(within) && path != within;
+            match link {
+                Some(link) => {
+                    if is_inside(link) {
+                        self.files.insert(link.to_owned());
+                    }
+                    let (Ok(target), Ok(rest)) = (link.read_link(), path.strip_prefix(link)) else {
+                        continue;
+                    };
+                    let folder = link.parent().unwrap_or(link);
+                    let target = plain(&folder.join(target));
+                    open.push(match rest.as_os_str().is_empty() {
+                        true => target,
+                        false => target.join(rest),
+                    });
+                }
+                None if is_inside(&path) => {
+                    self.files.insert(path);
+                }
+                None => {}
+            }
+        }
+    }
+}
+
+/// What follows `#!` in the first line of a script.
+fn first_line(path: &Path) -> Option<String> {
+    let mut begin = Vec::new();
+    let file = toolbay_contract::regular_file::open(path).ok()?;
+    file.take(LONGEST_FIRST_LINE).read_to_end(&mut begin).ok()?;
+    let rest = begin.strip_prefix(b"#!")?;
+    let line = rest.split(|byte| *byte == b'\n').next()?;
+    Some(String::from_utf8_lossy(line).into_owned())
+}
+
+fn begins_like_script(path: &Path) -> bool {
+    let mut begin = [0; 2];
+    let file = toolbay_contract::regular_file::open(path);
+    file.is_ok_and(|mut file| file.read_exact(&mut begin).is_ok() && begin == *b"#!")
+}
