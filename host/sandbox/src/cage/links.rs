@@ -60,7 +60,8 @@ impl Ground {
     }
 
     /// Adds the links in all protected folders that were met, and in those that such links lead to.
-    /// What is too much to be looked through is reported.
+    /// Past so many entries no more are followed: the folders themselves are closed anyway, and to
+    /// close them once more would keep git from its own files.
     pub(super) fn add_links_within(&self, hits: &mut Hits, most: usize) {
         let mut seen = 0;
         let mut entered = BTreeSet::new();
@@ -82,8 +83,6 @@ impl Ground {
             for entry in entries.filter_map(Result::ok) {
                 seen += 1;
                 if seen > most {
-                    open.push((folder, against));
-                    hits.leave(open.into_iter().map(|(folder, _)| folder).collect());
                     return;
                 }
                 let (path, kind) = (entry.path(), entry.file_type());
