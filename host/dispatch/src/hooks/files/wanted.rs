@@ -106,7 +106,7 @@ fn stands_for_itself(words: &[&str], at: usize) -> bool {
     words[at] != "." || words[..at].iter().all(is_in_front)
 }
 
-fn texts<'a>(command: &'a [Token]) -> impl Iterator<Item = &'a str> {
+fn texts(command: &[Token]) -> impl Iterator<Item = &str> {
     command.iter().filter_map(|token| match token {
         Token::Word(word) => Some(&*word.text),
         Token::End | Token::Into | Token::From => None,
