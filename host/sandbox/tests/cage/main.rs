@@ -3,7 +3,7 @@
 //! `escapes` runs the cases in `tests/cases`, a line each, in every cage that this machine
 //! can build. `api` uses the library as a host does. `everyday` proves that ordinary work still
 //! works, `endings` that nothing is left of a command, whatever happened to it or to its host,
-//! `memory` that all of it counts, `meanwhile` and `opened` that changes by other processes open nothing, `narrowed` and `zones` that one
+//! `memory` that all of it counts, `meanwhile`, `mounted` and `opened` that changes by other processes open nothing, `narrowed` and `zones` that one
 //! command can be held to a part of the session's paths, `programs` that what was judged starts nothing else, `repositories`
 //! that no command writes what the user's git runs, `settings` that paths and hosts mean what they say, `talking` that servers
 //! can be talked to, `worker` that a worker only computes. `world` and `shared` make what they need.
@@ -25,6 +25,7 @@ mod escapes;
 mod everyday;
 mod meanwhile;
 mod memory;
+mod mounted;
 mod narrowed;
 mod opened;
 mod programs;
