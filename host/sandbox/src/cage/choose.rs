@@ -33,13 +33,15 @@ pub struct WhyNot {
 const KINDS: [Kind; 3] = [Kind::Namespaces, Kind::Bubblewrap, Kind::Degraded];
 
 /// What a degraded cage cannot keep a command from.
-const LACKS: [&str; 6] = [
+const LACKS: [&str; 8] = [
     "other processes and their command lines can be seen",
-    "there is no private folder for temporary files and no network, not even loopback",
-    "names in hidden folders can be listed",
+    "folders for temporary files lie on the disk, where nothing bounds them together, and those of others can be read",
+    "there is no network, not even loopback",
+    "that hidden files exist, and how large they are, can be seen by their paths",
     "attributes of files cannot be set",
-    "there is no System V or POSIX shared memory, and no message queues and semaphores of that kind",
+    "there is no shared memory by a name (System V, POSIX), and no queues and semaphores of that kind",
     "what a command leaves running is hunted down instead of ending with a namespace",
+    "what another process mounts at an open place while a command runs is open to it",
 ];
 
 /// The strongest cage that this machine can build and the demands allow.

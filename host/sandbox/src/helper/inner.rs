@@ -26,6 +26,8 @@ const COUNT_MEMORY: Duration = Duration::from_millis(100);
 const TRY_AGAIN: Duration = Duration::from_millis(5);
 /// Of a cage with thousands of processes, counting takes no more than one part of so many.
 const COUNTING_SHARE: u32 = 4;
+/// How often in a row a sum that may be wrong for a moment has to be too much.
+const TIMES_TOO_MUCH: u32 = 4;
 /// Files in memory that the doorman can keep a handle of, and some for its work.
 const OPEN_FILES: u64 = 8192;
 
@@ -181,6 +183,7 @@ fn guard(
 ) -> Result<(), String> {
     let mut open = true;
     let mut ended: Option<(End, Instant)> = None;
+    let mut too_much = 0;
     let mut next_count = Instant::now() + COUNT_MEMORY;
     let end = loop {
         let asks = if open {
@@ -233,7 +236,11 @@ fn guard(
             let in_files = doorman.memory_in_files();
             let usage = usage::in_use(plan.walls, in_files, plan.limits.memory);
             next_count = Instant::now() + COUNT_MEMORY.max(begun.elapsed() * COUNTING_SHARE);
-            if usage.bytes > plan.limits.memory {
+            too_much = match usage.bytes > plan.limits.memory {
+                true => too_much + 1,
+                false => 0,
+            };
+            if usage.certain > plan.limits.memory || too_much >= TIMES_TOO_MUCH {
                 break Some(Report::OutOfMemory);
             }
             // The kernel does not count those of user 0, and not every cage can bound them.

@@ -14,17 +14,21 @@ use crate::cage::plan::Walls;
 
 const PAGE: u64 = 4096;
 /// How long processes are asked what they share. What is left then counts for each of them.
-const PATIENCE: Duration = Duration::from_millis(200);
+const PATIENCE: Duration = Duration::from_secs(1);
 /// What the kernel calls memory that processes share by `mmap` without a file.
 const SHARED_MAPPING: &str = "/dev/zero (deleted)";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Usage {
     pub(crate) bytes: u64,
+    /// The part of it that needs no sum over what processes share.
+    pub(crate) certain: u64,
     pub(crate) processes: u64,
 }
 
-/// What all processes use, the bytes beside theirs included. Exact where it is above the limit.
+/// What all processes use, the bytes beside theirs included. Where that is above the limit, parts of
+/// what is shared are summed up. Who maps it meanwhile makes the parts of others smaller that were
+/// read before: once is not enough to believe the sum.
 pub(crate) fn in_use(walls: Walls, beside: u64, limit: u64) -> Usage {
     let folders = processes(walls);
     let all: Vec<(PathBuf, Resident)> = folders
@@ -35,18 +39,20 @@ pub(crate) fn in_use(walls: Walls, beside: u64, limit: u64) -> Usage {
     let beside = beside + system_v(walls);
     let most: u64 = all.iter().map(|(_, one)| one.own + one.shared).sum();
     let mut bytes = beside + most;
+    let mut certain = 0;
     if bytes > limit {
         let own: u64 = all.iter().map(|(_, one)| one.own).sum();
         let until = Instant::now() + PATIENCE;
-        let shared: u64 = all
+        let shared = all
             .iter()
             .filter(|(_, one)| one.shared > 0)
-            .map(|(folder, _)| shared(folder, until))
-            .sum();
-        bytes = beside + own + shared;
+            .map(|(folder, _)| shared(folder, until));
+        bytes = beside + own + shared.sum::<u64>();
+        certain = beside + own;
     }
     Usage {
         bytes,
+        certain,
         processes: all.len() as u64,
     }
 }

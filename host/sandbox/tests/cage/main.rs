@@ -26,6 +26,7 @@ mod links;
 mod memory;
 // Changes by other processes open nothing: while commands run, at each open, and by moving.
 mod meanwhile;
+mod mounted;
 mod moved;
 mod opened;
 // One command can be held to a part of the session's paths.

@@ -278,7 +278,10 @@ fn a_hook_that_names_too_much_never_runs_and_closes_nothing() {
     let entry = json!({"type": "command", "command": words});
     let hooks = Hooks::parse(&json!({"PreToolUse": [{"hooks": [entry]}]}), "a.json").unwrap();
     // Nobody has looked: everything is closed.
-    assert_eq!(hooks.files_in(&project, None), std::slice::from_ref(&project));
+    assert_eq!(
+        hooks.files_in(&project, None),
+        std::slice::from_ref(&project)
+    );
     let hooks = hooks
         .pinned(&NameGround::of_project(&project, None))
         .unwrap();
