@@ -19,7 +19,11 @@ pub fn text(pattern: &str, root: &str, working_directory: &str, listing: &Listin
         };
         return format!("No files match `{pattern}` in {place}.{hint}");
     }
-    let mut text = names(working_directory, listing).join("\n");
+    let rows: Vec<String> = names(working_directory, listing)
+        .into_iter()
+        .map(one_line)
+        .collect();
+    let mut text = rows.join("\n");
     if listing.truncated {
         text.push_str(&format!(
             "\n\n[showing the {} newest of {} files; use a narrower pattern or path for the others]",
@@ -89,10 +93,33 @@ fn name<'a>(path: &'a str, working_directory: &str) -> &'a str {
         .unwrap_or(path)
 }
 
+/// A name on one line: a file's name may hold line ends, behind which it could imitate other rows.
+fn one_line(name: &str) -> String {
+    let mut line = String::with_capacity(name.len());
+    for character in name.chars() {
+        if character.is_control() {
+            line.extend(character.escape_default());
+        } else {
+            line.push(character);
+        }
+    }
+    line
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use toolbay_sdk::search::Entry;
+
+    #[test]
+    fn a_name_with_line_ends_is_one_row() {
+        let found = listing(&["/w/a\nFAKE\u{1b}[31m", "/w/é b"], 2);
+        assert_eq!(text("*", "/w", "/w", &found), "a\\nFAKE\\u{1b}[31m\né b");
+        assert_eq!(
+            structured("/w", &found)["filenames"][0],
+            "a\nFAKE\u{1b}[31m"
+        );
+    }
 
     fn listing(paths: &[&str], total: u64) -> Listing {
         Listing {

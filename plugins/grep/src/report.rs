@@ -90,7 +90,7 @@ impl Report {
                 } else {
                     String::new()
                 };
-                row.push_str(&content_row(name, line, input.shows_numbers()));
+                row.push_str(&content_row(&one_line(name), line, input.shows_numbers()));
                 if !rows.push(&row) {
                     cut = true;
                     break 'hits;
@@ -116,14 +116,14 @@ impl Report {
             (right.modified_ms.cmp(&left.modified_ms)).then_with(|| left.path.cmp(&right.path))
         });
         Self::list(input, &hits, truncated, place, |hit| {
-            place.name(&hit.path).to_owned()
+            one_line(place.name(&hit.path))
         })
     }
 
     /// Paths with counts, and their sum.
     pub fn counts(input: &Input, page: &Page, place: Place<'_>) -> Self {
         let mut report = Self::list(input, &page.hits, page.truncated, place, |hit| {
-            format!("{}:{}", place.name(&hit.path), hit.count)
+            format!("{}:{}", one_line(place.name(&hit.path)), hit.count)
         });
         report.matches = page.hits.iter().map(|hit| hit.count).sum();
         let what = if input.multiline.unwrap_or(false) {
@@ -331,6 +331,19 @@ impl Rows {
         self.characters += characters;
         true
     }
+}
+
+/// A name on one line: a file's name may hold line ends, behind which it could imitate other rows.
+fn one_line(name: &str) -> String {
+    let mut line = String::with_capacity(name.len());
+    for character in name.chars() {
+        if character.is_control() {
+            line.extend(character.escape_default());
+        } else {
+            line.push(character);
+        }
+    }
+    line
 }
 
 #[cfg(test)]

@@ -32,6 +32,25 @@ fn page(hits: Vec<Hit>, truncated: bool) -> Page {
 }
 
 #[test]
+fn a_name_with_line_ends_is_one_row_in_every_mode() {
+    let hits = vec![hit("/work/a\nFAKE", 0, &[(1, "x", true)])];
+    let found = page(hits, false);
+    let content = input(r#"{"pattern":"x","output_mode":"content"}"#);
+    let counts = input(r#"{"pattern":"x","output_mode":"count"}"#);
+    let files = input(r#"{"pattern":"x"}"#);
+    for report in [
+        Report::content(&content, &found, PLACE),
+        Report::counts(&counts, &found, PLACE),
+        Report::files(&files, found.clone(), PLACE),
+    ] {
+        assert_eq!(report.files, ["a\nFAKE"]);
+        let text = report.text();
+        assert!(text.contains("a\\nFAKE"), "{text}");
+        assert!(!text.lines().any(|line| line.starts_with("FAKE")), "{text}");
+    }
+}
+
+#[test]
 fn content_looks_like_ripgrep() {
     let plain = vec![
         hit("/work/a.rs", 0, &[(3, "let x;", true), (9, "x", true)]),
