@@ -116,7 +116,7 @@ mod tests {
         let found = listing(&["/w/a\nFAKE\u{1b}[31m", "/w/é b"], 2);
         assert_eq!(text("*", "/w", "/w", &found), "a\\nFAKE\\u{1b}[31m\né b");
         assert_eq!(
-            structured("/w", &found)["filenames"][0],
+            structured("/w", &found, &[])["filenames"][0],
             "a\nFAKE\u{1b}[31m"
         );
     }
