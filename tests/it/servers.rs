@@ -4,6 +4,7 @@ mod ends;
 mod fetched;
 mod real;
 mod rules;
+mod said;
 mod tls;
 
 use std::io::{Read, Write};

@@ -95,9 +95,16 @@ mod tests {
         for bad in ["", "{", r#"{"half":"#, "[1,]", "{} {}", "nul", r#"{1:2}"#] {
             assert!(check(bad).is_err(), "{bad}");
         }
-        for depth in [1_000, 1_000_000] {
-            let error = check(&nested(depth)).unwrap_err();
-            assert!(error.contains("recursion limit"), "{depth}: {error}");
+        let many = |values: usize| format!("[0{}]", ",0".repeat(values - 1));
+        assert_eq!(check(&many(1_000)), Ok(()));
+        for (bad, part) in [
+            (nested(1_000), "recursion limit"),
+            (nested(100_000), "recursion limit"),
+            (nested(1_000_000), "values in one JSON text"),
+            (many(JSON_VALUES + 1), "values in one JSON text"),
+        ] {
+            let error = check(&bad).unwrap_err();
+            assert!(error.contains(part), "{:.20}: {error}", bad);
         }
     }
 }

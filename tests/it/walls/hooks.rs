@@ -127,6 +127,24 @@ fn a_script_that_a_hook_runs_and_that_is_not_there_cannot_be_made() {
     assert!(!project.root().join("later.sh").exists());
 }
 
+/// A program in quotes, with slashes in it, could be the name of a file that is not there yet.
+#[test]
+fn a_hook_that_is_a_long_text_stands_in_the_way_of_nothing() {
+    let text = "x = \"/a/b\"; ".repeat(100);
+    let project = guarded(&format!("python3 -c '{text}'"));
+    let made = json!({"command": "echo hi > made"}).to_string();
+    project
+        .run(&["call", "--allow", "Bash", "Bash", &made])
+        .exits(0);
+    assert!(project.root().join("made").exists());
+    let solid = "a/".to_owned() + &"b".repeat(5000);
+    let project = guarded(&format!(": '{solid}'"));
+    project
+        .run(&["call", "--allow", "Bash", "Bash", &made])
+        .exits(0);
+    assert!(project.root().join("made").exists());
+}
+
 /// The guard floods, hangs or is not there: none of that lets a call through.
 #[test]
 fn a_guard_that_comes_to_no_answer_denies() {

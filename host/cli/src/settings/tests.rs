@@ -14,7 +14,9 @@ impl Room {
         for folder in [
             "project/.toolbay",
             "project/.claude",
+            "project/more",
             "home/.toolbay",
+            "home/more",
             "state",
             "etc",
         ] {

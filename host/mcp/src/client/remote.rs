@@ -10,7 +10,7 @@ use rmcp::model::{
 };
 use rmcp::service::{Peer, ServiceError};
 use tokio::time::{Instant, sleep, timeout};
-use toolbay_contract::BoxFuture;
+use toolbay_contract::{BoxFuture, visible_line};
 
 use super::bounds;
 use super::config::{LinkConfig, ServerConfig};
@@ -20,7 +20,11 @@ use super::link::{Link, Means, OpenError, causes};
 use super::memory::{Memory, ToolKey};
 use super::news::{List, News};
 use super::state::{Offers, State, Status};
+use super::text::clean;
 use crate::name::ToolName;
+
+/// What is kept of why a server cannot be used.
+const LONGEST_REASON: usize = 2_000;
 
 /// A server.
 pub(super) struct Remote {
@@ -200,19 +204,19 @@ impl Remote {
     }
 
     fn note_failure(&self, error: OpenError) -> String {
+        // The server may have worded it: one line, and not all that it could say.
+        let told = |reason: &str| visible_line(&clean(reason, LONGEST_REASON));
         let (state, text) = match error {
-            OpenError::NeedsAuth(reason) => (
-                State::NeedsAuth {
-                    reason: reason.clone(),
-                },
-                format!("needs authorisation: {reason}"),
-            ),
-            OpenError::Failed(reason) => (
-                State::Failed {
-                    reason: reason.clone(),
-                },
-                format!("cannot be used: {reason}"),
-            ),
+            OpenError::NeedsAuth(reason) => {
+                let reason = told(&reason);
+                let text = format!("needs authorisation: {reason}");
+                (State::NeedsAuth { reason }, text)
+            }
+            OpenError::Failed(reason) => {
+                let reason = told(&reason);
+                let text = format!("cannot be used: {reason}");
+                (State::Failed { reason }, text)
+            }
         };
         self.known().state = state;
         self.sentence(&text)
@@ -257,7 +261,7 @@ impl Remote {
         let before = self.tools();
         let mut now: Vec<Arc<Definition>> = Vec::new();
         for tool in tools {
-            let name = super::text::clean(&tool.name, 64);
+            let name = clean(&tool.name, 64);
             match Definition::of(&self.config.name, tool, listing) {
                 Ok(new) => {
                     if now.iter().any(|other| other.info.name == new.info.name) {

@@ -134,7 +134,7 @@ const CASES: &[Case] = &[
     Case {
         name: "a program in memory",
         project: "true",
-        script: r#"python3 -c 'import os; f=os.memfd_create("x"); os.write(f, open("/bin/echo","rb").read()); os.execve(f, ["echo", "ITS", "OWN", "CODE", "RAN"], {})'"#,
+        script: r#"python3 -c 'import os; f=os.memfd_create("x"); os.write(f, open("/bin/echo","rb").read()); g=os.open(f"/proc/self/fd/{f}", os.O_RDONLY); os.close(f); os.execve(g, ["echo", "ITS", "OWN", "CODE", "RAN"], {})'"#,
         works: None,
     },
     Case {

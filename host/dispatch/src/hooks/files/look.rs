@@ -349,6 +349,9 @@ impl<'a> Look<'a> {
 
     /// Notes a path, the links on the way to it, and where they lead, as far as they lie in the project.
     fn follow(&mut self, path: &Path) {
+        if !can_be_named(path) {
+            return;
+        }
         let mut open = vec![path.to_owned()];
         let within = &self.ground.within;
         for _ in 0..MOST_LINKS {
@@ -390,6 +393,14 @@ impl<'a> Look<'a> {
             }
         }
     }
+}
+
+/// Whether the system takes this as a name at all. The text of a script, in quotes, often is longer, and
+/// nothing can be made there that would have to be closed.
+fn can_be_named(path: &Path) -> bool {
+    const LONGEST_PATH: usize = 4095;
+    const LONGEST_PART: usize = 255;
+    path.as_os_str().len() <= LONGEST_PATH && path.iter().all(|part| part.len() <= LONGEST_PART)
 }
 
 /// What follows `#!` in the first line of a script.

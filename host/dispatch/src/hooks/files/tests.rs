@@ -235,6 +235,31 @@ fn what_a_script_is_given_beside_itself_is_not_vouched_for() {
     }
 }
 
+/// A program in quotes reads like the name of a file that is not there.
+#[test]
+fn a_text_that_is_too_long_for_a_name_is_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let project = folder.path().canonicalize().unwrap();
+    let part = "a".repeat(255);
+    for (text, is_name) in [
+        (format!("x/{part}"), true),
+        (format!("x/{part}a"), false),
+        ("a/".repeat(1500), true),
+        ("a/".repeat(3000), false),
+    ] {
+        let found = found(&project, &project, &format!("python3 -c '{text}' guard.py"));
+        assert!(found.contains(&"guard.py".to_owned()), "{found:?}");
+        let text = text.trim_end_matches('/');
+        let is_found = found.iter().any(|name| name == text);
+        assert_eq!(is_found, is_name, "{:.300}", text);
+        for name in found {
+            let name = project.join(name);
+            let looked = name.symlink_metadata().map_err(|error| error.kind());
+            assert_eq!(looked.err(), Some(std::io::ErrorKind::NotFound), "{name:?}");
+        }
+    }
+}
+
 #[test]
 fn what_names_too_much_is_refused() {
     let folder = tempfile::tempdir().unwrap();

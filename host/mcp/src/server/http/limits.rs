@@ -30,7 +30,7 @@ pub(super) const STRANGER_TIME: Duration = Duration::from_secs(10);
 pub(super) const STRANGERS: usize = 64;
 /// What a connection that has to give way has to show a token that is on its way already, and
 /// how many are looked at so. With more, whoever comes is faster than anybody can look.
-pub(super) const LAST_LOOK: Duration = Duration::from_millis(20);
+pub(super) const LAST_LOOK: Duration = Duration::from_millis(100);
 pub(super) const LOOKED_AT: usize = 192;
 /// Connections and sessions of all clients together; more if one client may have half of it.
 pub(super) const CONNECTIONS: usize = 640;
