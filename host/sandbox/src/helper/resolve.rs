@@ -4,6 +4,8 @@
 //! that, the folder stays the one that was judged.
 
 use std::ffi::{CString, OsStr};
+use std::fs::File;
+use std::io::Read;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -105,13 +107,16 @@ pub(crate) fn spot(base: Option<BorrowedFd<'_>>, path: &[u8]) -> Option<Spot> {
 pub(crate) fn file_mask(thread: i32) -> u32 {
     // Private where it cannot be read: the kernel tells since Linux 4.7.
     const STRICT: u32 = 0o077;
-    std::fs::read_to_string(format!("/proc/{thread}/status"))
+    // Asked for each new file: it stands in the second line, of a few hundred.
+    let mut begin = [0; 256];
+    let status = File::open(format!("/proc/{thread}/status"));
+    status
+        .and_then(|mut status| status.read(&mut begin))
         .ok()
-        .and_then(|status| {
-            let line = status
-                .lines()
-                .find_map(|line| line.strip_prefix("Umask:"))?;
-            u32::from_str_radix(line.trim(), 8).ok()
+        .and_then(|count| {
+            let mut lines = begin[..count].split(|byte| *byte == b'\n');
+            let line = lines.find_map(|line| line.strip_prefix(b"Umask:"))?;
+            u32::from_str_radix(std::str::from_utf8(line).ok()?.trim(), 8).ok()
         })
         .unwrap_or(STRICT)
 }
