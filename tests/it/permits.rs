@@ -9,6 +9,8 @@ mod generated;
 mod grants;
 // Rules that come while a call waits for its answer.
 mod later;
+// Rules about names that are links.
+mod linked;
 // Folders and files without permission bits, for an ordinary user.
 mod modes;
 // What a call may do, by the specification.

@@ -23,6 +23,7 @@ use anyhow::Context;
 use toolbay_audit::{OnFull, Rotation};
 use toolbay_contract::GrantTable;
 use toolbay_dispatch::hooks::Hooks;
+use toolbay_dispatch::real_path;
 use toolbay_mcp::client::config::Scope;
 use toolbay_policy::{
     Behavior, Closed, Exits, Managed, Mode, Policy, Provenance, Rule, Rules, Source, Trusting,
@@ -355,7 +356,7 @@ impl Settings {
     /// The policy that they make.
     pub fn policy(&self, roots: Vec<PathBuf>, closed: &Closed, home: Option<&Path>) -> Policy {
         let policy = Policy::governed(
-            self.rules.clone(),
+            self.rules.clone().followed(&|path| real_path(path)),
             roots,
             closed,
             self.trusting,
@@ -389,13 +390,21 @@ fn scope_of(source: Source) -> Scope {
 /// What no tool may touch, whatever anybody allows: settings decide what tools may
 /// do, the key vouches for native code, and the cache is native code.
 pub fn own_files(places: &Places) -> Closed {
+    // Calls are compared as the kernel sees them: the home folder may be behind a link.
+    let real = |folders: Vec<PathBuf>| -> Vec<PathBuf> {
+        let leads_to = folders.iter().map(|folder| real_path(folder));
+        let mut all: Vec<PathBuf> = leads_to.collect();
+        all.extend(folders);
+        all.dedup();
+        all
+    };
     Closed {
-        unreadable: vec![places.state.clone()],
-        unwritable: vec![
+        unreadable: real(vec![places.state.clone()]),
+        unwritable: real(vec![
             places.cache.clone(),
             places.data.clone(),
             places.managed_folder(),
-        ],
+        ]),
         unwritable_names: vec![".toolbay".into()],
         readable: Vec::new(),
         only: None,

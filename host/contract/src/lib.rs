@@ -13,6 +13,7 @@ mod grants;
 mod info;
 mod json_size;
 mod kill;
+mod links;
 mod nested;
 mod outcome;
 mod powers;
@@ -31,6 +32,7 @@ pub use info::{
 };
 pub use json_size::{JSON_VALUES, JsonCount, JsonSize, TooManyValues};
 pub use kill::{KillReason, KillSwitch};
+pub use links::names_over_links;
 pub use nested::{NestedAct, NestedDecisions, NestedRequest};
 pub use outcome::{Blob, Content, FileSeen, Link, Message, Modifier, Outcome, Role};
 pub use powers::{

@@ -3,8 +3,8 @@
 use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
-use toolbay_contract::{SubjectAt, ToolInfo};
-use toolbay_policy::{CageWish, Claims, Subject, subjects_in};
+use toolbay_contract::{SubjectAt, ToolInfo, names_over_links};
+use toolbay_policy::{CageWish, CallSubjects, Claims, ReachedPath, Subject, subjects_in};
 
 /// The subjects of one call.
 pub(crate) fn subjects(
@@ -12,18 +12,23 @@ pub(crate) fn subjects(
     input: &Value,
     cwd: &Path,
     claims: Claims,
-) -> Vec<Subject> {
+) -> CallSubjects {
     let declared = declared.iter().map(|at| (at.kind, at.pointer.as_str()));
     subjects_in(declared, input, cwd, claims, &path_subject)
 }
 
 /// The path as the kernel sees it now. A folder is told from a file because it grants more.
-pub fn path_subject(path: &Path) -> Subject {
+pub fn path_subject(path: &Path) -> ReachedPath {
     let real = real_path(path);
-    match real.is_dir() {
+    let aliases = match real == path {
+        true => Vec::new(),
+        false => names_over_links(path),
+    };
+    let subject = match real.is_dir() {
         true => Subject::Folder(real),
         false => Subject::Path(real),
-    }
+    };
+    ReachedPath { subject, aliases }
 }
 
 /// A tool that says so of itself takes, at this pointer, the wish to run outside the cage.
@@ -106,18 +111,27 @@ mod tests {
                 pointer: "/c".into(),
             },
         ];
-        for (input, wanted) in [
+        let _ = std::os::unix::fs::symlink("link/new.txt", root.join("first"));
+        for (input, wanted, aliases) in [
             (
                 serde_json::json!({"p": "link/../x"}),
                 vec![Subject::Path(root.join("x"))],
+                &[][..],
             ),
             (
                 serde_json::json!({"p": "link"}),
                 vec![Subject::Folder(root.join("real"))],
+                &["link"],
             ),
             (
-                serde_json::json!({"p": "link/new.txt"}),
+                serde_json::json!({"p": "./real/../link/new.txt"}),
                 vec![Subject::Path(root.join("real/new.txt"))],
+                &["link/new.txt"],
+            ),
+            (
+                serde_json::json!({"p": "first"}),
+                vec![Subject::Path(root.join("real/new.txt"))],
+                &["first", "link/new.txt"],
             ),
             (
                 serde_json::json!({"p": ["a", 5], "c": "ls"}),
@@ -126,18 +140,22 @@ mod tests {
                     Subject::Text("5".into()),
                     Subject::Command("ls".into()),
                 ],
+                &[],
             ),
-            (serde_json::json!({}), vec![Subject::Folder(root.clone())]),
+            (
+                serde_json::json!({}),
+                vec![Subject::Folder(root.clone())],
+                &[],
+            ),
         ] {
             let claims = Claims {
                 read_only: true,
                 ..Claims::STRICT
             };
-            assert_eq!(
-                subjects(&declared, &input, &root, claims),
-                wanted,
-                "{input}"
-            );
+            let found = subjects(&declared, &input, &root, claims);
+            assert_eq!(found.subjects, wanted, "{input}");
+            let aliases: Vec<PathBuf> = aliases.iter().map(|name| root.join(name)).collect();
+            assert_eq!(found.aliases, aliases, "{input}");
         }
         std::fs::remove_dir_all(root).unwrap();
     }

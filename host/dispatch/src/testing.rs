@@ -182,6 +182,7 @@ pub(crate) fn permit(tool: &str, input: &str) -> Permit {
         opinion: Opinion::None,
         hooks: HookWord::None,
         cage: toolbay_policy::CageWish::Inside,
+        aliases: Vec::new(),
         study: Study::default(),
     });
     match decision {

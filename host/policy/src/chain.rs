@@ -7,7 +7,7 @@
 mod edits;
 mod modes;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -380,7 +380,9 @@ pub(crate) fn touched(request: &Request) -> impl Iterator<Item = (&Path, PathAcc
     } else {
         PathAccess::Write
     };
+    let aliases = request.aliases.iter().map(PathBuf::as_path);
     paths_of(&request.subjects)
+        .chain(aliases)
         .map(move |path| (path, access))
         .chain(request.study.paths())
 }

@@ -18,7 +18,7 @@ use crate::path_pattern::Anchors;
 use crate::rule::{Rule, RuleError, Rules};
 use crate::source::Provenance;
 use crate::study::Study;
-use crate::subjects::subjects_in;
+use crate::subjects::{CallSubjects, ReachedPath, subjects_in};
 
 /// A question.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -82,12 +82,12 @@ pub struct Checker<'a> {
     policy: Policy,
     anchors: Anchors,
     tools: &'a dyn Fn(&str, &Value) -> Option<KnownTool>,
-    paths: &'a dyn Fn(&Path) -> Subject,
+    paths: &'a dyn Fn(&Path) -> ReachedPath,
 }
 
 /// A path as it is called: this crate looks at no files.
-fn by_name(path: &Path) -> Subject {
-    Subject::Path(Place::new("/").resolve(&path.to_string_lossy()))
+fn by_name(path: &Path) -> ReachedPath {
+    Subject::Path(Place::new("/").resolve(&path.to_string_lossy())).into()
 }
 
 impl<'a> Checker<'a> {
@@ -108,7 +108,7 @@ impl<'a> Checker<'a> {
 
     /// The same with somebody who knows where a path leads and whether it is a folder.
     #[must_use]
-    pub fn with_paths(mut self, paths: &'a dyn Fn(&Path) -> Subject) -> Self {
+    pub fn with_paths(mut self, paths: &'a dyn Fn(&Path) -> ReachedPath) -> Self {
         self.paths = paths;
         self
     }
@@ -153,7 +153,7 @@ impl<'a> Checker<'a> {
     pub fn request(&self, policy: &Policy, tool: &str, input: &Value) -> Request {
         let cwd = &self.anchors.cwd;
         let known = (self.tools)(tool, input);
-        let (subjects, mut claims, reach) = match known {
+        let (found, mut claims, reach) = match known {
             Some(known) => {
                 let at = known.subjects.iter().map(|(kind, at)| (*kind, at.as_str()));
                 (
@@ -165,11 +165,12 @@ impl<'a> Checker<'a> {
             None => {
                 let given = FIELDS.iter().copied();
                 let given = given.filter(|(_, at)| input.pointer(at).is_some());
-                let subjects = subjects_in(given, input, cwd, Claims::STRICT, self.paths);
-                let reach = guessed_reach(&subjects);
-                (subjects, Claims::STRICT, reach)
+                let found = subjects_in(given, input, cwd, Claims::STRICT, self.paths);
+                let reach = guessed_reach(&found.subjects);
+                (found, Claims::STRICT, reach)
             }
         };
+        let CallSubjects { subjects, aliases } = found;
         let mut commands = subjects.iter().filter_map(|subject| match subject {
             Subject::Command(script) => Some(script),
             Subject::Path(_) | Subject::Folder(_) | Subject::Url(_) | Subject::Text(_) => None,
@@ -184,6 +185,7 @@ impl<'a> Checker<'a> {
             tool: tool.into(),
             input: input.to_string().into(),
             subjects,
+            aliases,
             claims,
             reach,
             opinion: Opinion::None,

@@ -44,6 +44,8 @@ pub struct Request {
     pub tool: Arc<str>,
     pub input: Arc<str>,
     pub subjects: Vec<Subject>,
+    /// Other names of its paths; see [`CallSubjects`](crate::CallSubjects).
+    pub aliases: Vec<PathBuf>,
     pub claims: Claims,
     pub reach: Reach,
     pub opinion: Opinion,

@@ -7,6 +7,7 @@
 mod commands;
 
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 
 use crate::claims::Subject;
 use crate::host::{HostPattern, plain_host, possible_hosts};
@@ -113,12 +114,15 @@ impl RuleIndex {
         &self,
         rules: &[Rule],
         tool: &str,
-        subjects: &[Subject],
+        (subjects, aliases): (&[Subject], &[PathBuf]),
         study: &Study,
     ) -> Option<usize> {
         let mut best = None;
         for bucket in self.buckets(tool) {
             keep(&mut best, bucket.whole);
+            for alias in aliases {
+                keep(&mut best, bucket.touching_path(rules, alias));
+            }
             for subject in subjects {
                 keep(&mut best, bucket.touching(rules, subject, study));
             }
@@ -313,11 +317,7 @@ impl Bucket {
                     keep(&mut best, self.commands.mentioned(rules, script, report));
                 }
             },
-            Subject::Path(path) | Subject::Folder(path) => {
-                keep(&mut best, self.broken_path);
-                let covers = |at: usize| pattern(rules, at).is_some_and(|p| p.forbids(path));
-                keep(&mut best, self.paths.first(path, covers));
-            }
+            Subject::Path(path) | Subject::Folder(path) => return self.touching_path(rules, path),
             Subject::Url(url) => {
                 keep(&mut best, self.every);
                 match possible_hosts(url) {
@@ -334,6 +334,13 @@ impl Bucket {
                 keep(&mut best, self.texts.get(text).copied());
             }
         }
+        best
+    }
+
+    fn touching_path(&self, rules: &[Rule], path: &Path) -> Option<usize> {
+        let mut best = self.broken_path;
+        let covers = |at: usize| pattern(rules, at).is_some_and(|p| p.forbids(path));
+        keep(&mut best, self.paths.first(path, covers));
         best
     }
 

@@ -59,7 +59,7 @@ pub use protected::{ci_names, is_protected, protected_names};
 pub use rule::{Anchors, Rule, RuleError, Rules};
 pub use source::{Provenance, Source};
 pub use study::{Part, Study};
-pub use subjects::subjects_in;
+pub use subjects::{CallSubjects, ReachedPath, subjects_in};
 pub use test_file::{TestCase, TestFile, TestOutcome, TestPermissions, TestSettings};
 pub use toolbay_shell::{FileLinks, LinkResolver, Place};
 pub use zones::{WriteGrant, Zone, Zones};

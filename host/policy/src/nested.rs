@@ -21,6 +21,7 @@ impl Policy {
             tool: COMMANDS.into(),
             input: input.to_string().into(),
             subjects,
+            aliases: Vec::new(),
             claims: Claims {
                 read_only: !study.may_write(),
                 ..Claims::STRICT

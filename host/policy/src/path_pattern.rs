@@ -5,6 +5,7 @@
 //! what it matches and all below.
 
 mod bounds;
+mod followed;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

@@ -162,6 +162,11 @@ impl PathRules {
             || access == PathAccess::Write && self.no_write.first(path).is_some()
     }
 
+    /// Whether there are deny rules about paths.
+    pub fn has_rules(&self) -> bool {
+        !self.no_read.rules.is_empty() || !self.no_write.rules.is_empty()
+    }
+
     fn shut(&self) -> impl Iterator<Item = (&PathPattern, PathAccess)> {
         let both = [
             (&self.no_read, PathAccess::Read),

@@ -4,6 +4,7 @@
 //! with `:*`, or with `*` in it), `domain:host` for URLs, plain text otherwise.
 
 mod content;
+mod followed;
 
 use std::path::Path;
 

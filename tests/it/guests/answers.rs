@@ -232,6 +232,7 @@ async fn a_panic_in_call_breaks_the_call() {
         tool: "Panics".into(),
         input: "{}".into(),
         subjects: Vec::new(),
+        aliases: Vec::new(),
         claims: Claims::STRICT,
         reach: plugin.reach().await.unwrap(),
         opinion: toolbay_policy::Opinion::None,

@@ -109,7 +109,8 @@ impl Hooked {
             call_id: self.ticket.id.as_str().into(),
             tool: self.tool.info().name.as_str().into(),
             input: self.checked.text.clone(),
-            subjects: self.subjects.clone(),
+            subjects: self.found.subjects.clone(),
+            aliases: self.found.aliases.clone(),
             claims: self.checked.claims,
             reach: self.tool.reach().await?,
             opinion: match self.checked.review.verdict.clone() {
@@ -223,7 +224,7 @@ impl Hooked {
         open: &Open,
     ) -> PermissionQuestion {
         let (rules, no_rule) = offered(policy, &open.request);
-        let losses = Losses::of(self.checked.claims, &self.subjects, &self.study);
+        let losses = Losses::of(self.checked.claims, &self.found.subjects, &self.study);
         let winner = open.ruling.winner.as_ref();
         PermissionQuestion {
             tool: self.tool.info().name.clone(),

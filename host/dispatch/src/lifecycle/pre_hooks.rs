@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use toolbay_contract::{Failure, Tool};
-use toolbay_policy::{Decision, HookWord, Opinion, Request, Study, Subject};
+use toolbay_policy::{CallSubjects, Decision, HookWord, Opinion, Request, Study};
 
 use super::input::{Checked, Reviewed, check};
 use super::schema::shape;
@@ -20,7 +20,7 @@ pub(crate) struct Hooked {
     pub(super) ticket: Ticket,
     pub(super) tool: Arc<dyn Tool>,
     pub(super) checked: Checked,
-    pub(super) subjects: Vec<Subject>,
+    pub(super) found: CallSubjects,
     pub(super) study: Study,
     pub(super) word: HookWord,
     /// What the classifier makes of it, if it is asked.
@@ -40,9 +40,9 @@ impl Reviewed {
             let cwd = &ticket.environment.working_directory;
             subjects(declared, &checked.input, cwd, checked.claims)
         };
-        let studied = |ticket: &Ticket, found: &[Subject]| -> Study {
+        let studied = |ticket: &Ticket, found: &CallSubjects| -> Study {
             let cwd = &ticket.environment.working_directory;
-            ticket.policy.study(found, cwd)
+            ticket.policy.study(&found.subjects, cwd)
         };
         let mut found = taken(&ticket, &checked);
         let asking = ChangedHooks {
@@ -124,7 +124,7 @@ impl Reviewed {
             ticket,
             tool,
             checked,
-            subjects: found,
+            found,
             study,
             judging,
             word: match opinion {
@@ -143,7 +143,7 @@ async fn judging(
     ticket: &Ticket,
     tool: &dyn Tool,
     checked: &Checked,
-    subjects: &[Subject],
+    found: &CallSubjects,
     study: &Study,
 ) -> Option<Judging> {
     let classifier = dispatch.classifier()?;
@@ -151,7 +151,8 @@ async fn judging(
         call_id: ticket.id.as_str().into(),
         tool: tool.info().name.as_str().into(),
         input: checked.text.clone(),
-        subjects: subjects.to_vec(),
+        subjects: found.subjects.clone(),
+        aliases: found.aliases.clone(),
         claims: checked.claims,
         reach: tool.reach().await.ok()?,
         opinion: Opinion::None,

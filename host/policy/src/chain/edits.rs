@@ -14,7 +14,9 @@ pub(super) fn is_edit(policy: &Policy, request: &Request) -> bool {
         }
         Subject::Command(_) | Subject::Url(_) | Subject::Text(_) => false,
     };
+    let mut aliases = request.aliases.iter();
+    let is_another_name = aliases.any(|alias| policy.protected_part(alias).is_some());
     let could_do_more = reach.shell || reach.tasks || reach.agents;
     let names_files = request.subjects.iter().all(is_file) && !request.subjects.is_empty();
-    names_files && !could_do_more
+    names_files && !is_another_name && !could_do_more
 }

@@ -63,6 +63,7 @@ fn request(subjects: Vec<Subject>, read_only: bool) -> Request {
         opinion: Opinion::None,
         hooks: HookWord::None,
         cage: crate::outside::CageWish::Inside,
+        aliases: Vec::new(),
         study: Study::default(),
     }
 }

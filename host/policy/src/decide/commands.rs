@@ -26,6 +26,7 @@ pub(super) fn request(policy: &Policy, subjects: Vec<Subject>) -> Request {
         tool: "B".into(),
         input: "{}".into(),
         subjects,
+        aliases: Vec::new(),
         claims: Claims::STRICT,
         reach: Reach::ALL,
         opinion: Opinion::None,

@@ -82,7 +82,12 @@ impl Policy {
             Behavior::Allow => &self.rules.allow,
         };
         let (tool, study) = (&request.tool, &request.study);
-        index.touching(self.list(list), tool, &request.subjects, study)
+        index.touching(
+            self.list(list),
+            tool,
+            (&request.subjects, &request.aliases),
+            study,
+        )
     }
 
     /// The first allow rule that covers it, alone or with others.
@@ -111,9 +116,12 @@ impl Policy {
     pub(crate) fn managed_ask(&self, request: &Request) -> Option<usize> {
         let part = &self.rules.managed_ask;
         let (tool, study) = (&request.tool, &request.study);
-        let found = part
-            .index
-            .touching(&part.rules, tool, &request.subjects, study)?;
+        let found = part.index.touching(
+            &part.rules,
+            tool,
+            (&request.subjects, &request.aliases),
+            study,
+        )?;
         part.places.get(found).copied()
     }
 

@@ -32,7 +32,8 @@ impl Policy {
         if request.claims.read_only {
             return None;
         }
-        paths_of(&request.subjects).find_map(|path| {
+        let aliases = request.aliases.iter().map(PathBuf::as_path);
+        paths_of(&request.subjects).chain(aliases).find_map(|path| {
             let name = self.protected_part(path)?;
             let is_named = self.list(Behavior::Allow).iter().any(|rule| {
                 let pattern = rule.content().and_then(|content| content.path.pattern());

@@ -60,6 +60,7 @@ fn request(read_only: bool, paths: &[&str]) -> Request {
         opinion: Opinion::None,
         hooks: HookWord::None,
         cage: crate::outside::CageWish::Inside,
+        aliases: Vec::new(),
         study: Study::default(),
     }
 }

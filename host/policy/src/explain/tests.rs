@@ -43,6 +43,7 @@ fn request(subjects: Vec<Subject>) -> Request {
         opinion: Opinion::None,
         hooks: HookWord::None,
         cage: crate::outside::CageWish::Inside,
+        aliases: Vec::new(),
         study: Study::default(),
     }
 }

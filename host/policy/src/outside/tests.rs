@@ -58,6 +58,7 @@ fn request(script: &str, cage: CageWish) -> Request {
         opinion: Opinion::None,
         hooks: HookWord::None,
         cage,
+        aliases: Vec::new(),
         study: Study::default(),
     }
 }

@@ -228,6 +228,7 @@ impl Random {
                 2 => HookWord::Deny(why()),
                 _ => HookWord::None,
             },
+            aliases: Vec::new(),
             study: Study::default(),
         }
     }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use toolbay_contract::{Audit, AuditEvent, RulesNow};
+use toolbay_contract::{Audit, AuditEvent, RulesNow, names_over_links};
 use toolbay_policy::{Capability, PathAccess, WriteGrant, Zone, Zones};
 use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 
@@ -20,6 +20,15 @@ pub(crate) enum Wish {
     Write,
     /// Make a folder: allowed inside the zones and on the way down to one.
     MakeFolder,
+}
+
+impl Wish {
+    fn access(self) -> PathAccess {
+        match self {
+            Self::Read => PathAccess::Read,
+            Self::Write | Self::MakeFolder => PathAccess::Write,
+        }
+    }
 }
 
 /// The files that one call may touch. Paths in here are real: absolute, with
@@ -153,6 +162,27 @@ impl Fence {
         }
     }
 
+    /// Says whether a deny rule is about a name by which a path is reached over links, where the real path
+    /// has another one.
+    pub(crate) fn check_names(
+        &self,
+        path: &Path,
+        wish: Wish,
+        operation: &str,
+    ) -> Result<(), ErrorCode> {
+        let rules = self.rules.get();
+        if !rules.has_rules() {
+            return Ok(());
+        }
+        let access = wish.access();
+        let names = names_over_links(path);
+        let Some(name) = names.iter().find(|name| rules.is_shut(name, access)) else {
+            return Ok(());
+        };
+        self.report(name, operation, "a deny rule closes this name".into());
+        Err(ErrorCode::Access)
+    }
+
     /// Whether the call may read this real path; for native walkers, which report
     /// nothing because they merely pass by.
     pub(crate) fn may_read(&self, path: &Path) -> bool {
@@ -171,10 +201,7 @@ impl Fence {
                 "what the kernel shows as files is nobody's file".into(),
             ));
         }
-        let access = match wish {
-            Wish::Read => PathAccess::Read,
-            Wish::Write | Wish::MakeFolder => PathAccess::Write,
-        };
+        let access = wish.access();
         if let Some(rule) = self.rules.get().forbids(path, access) {
             return Some((ErrorCode::Access, format!("it is closed by `{rule}`")));
         }

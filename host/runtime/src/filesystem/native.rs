@@ -30,6 +30,8 @@ pub(crate) struct Located {
     folder: OpenFolder,
     /// Below the folder; `.` for the folder itself.
     below: String,
+    /// As it was asked for.
+    asked: PathBuf,
 }
 
 /// What one look at all of a file tells.
@@ -76,13 +78,21 @@ impl Located {
         Ok(Self {
             folder,
             below: below.to_owned(),
+            asked: path,
         })
     }
 
     /// Finds the granted folder that holds an absolute path, past links that lead
     /// from one to another.
     pub(crate) fn find(fence: &Fence, path: &Path) -> Result<Self, String> {
-        let Self { folder, below } = Self::below_home(fence, path)?;
+        let Self {
+            folder,
+            below,
+            asked,
+        } = Self::below_home(fence, path)?;
+        fence
+            .check_names(&asked, Wish::Read, "open")
+            .map_err(|code| describe(&asked, code.into()))?;
         // Whatever is wrong with the path is told by whoever uses it.
         let there = past_links(fence, &folder, &below, |folder, below| {
             match folder.dir.metadata(below) {
@@ -91,7 +101,11 @@ impl Located {
             }
         });
         let (folder, below) = there.unwrap_or((folder, below));
-        Ok(Self { folder, below })
+        Ok(Self {
+            folder,
+            below,
+            asked,
+        })
     }
 
     /// The real path, and the granted folder above it, both checked for reading.
@@ -115,6 +129,9 @@ impl Located {
         stopped: &dyn Fn() -> bool,
         expected: impl Fn(Option<&str>) -> Result<(), String>,
     ) -> Result<String, ReplaceFailure> {
+        fence
+            .check_names(&self.asked, Wish::Write, "replace")
+            .map_err(|code| ReplaceFailure::Refused(describe(&self.asked, code.into())))?;
         make_parents(fence, &self.folder, Path::new(&self.below))?;
         let (folder, name) = self.target()?;
         let path = folder.path.join(&name);
@@ -296,7 +313,7 @@ pub(crate) struct Sight {
 
 impl Sight {
     pub(crate) fn open(fence: &Fence, path: &Path) -> Result<Self, HostFailure> {
-        let Located { folder, below } =
+        let Located { folder, below, .. } =
             Located::below_home(fence, path).map_err(HostFailure::Denied)?;
         let shown = folder.path.join(&below);
         let opened = open_at(

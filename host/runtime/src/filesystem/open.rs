@@ -63,6 +63,8 @@ fn open_below(
     let read = flags.contains(DescriptorFlags::READ) || !write;
     let follow = path_flags.contains(PathFlags::SYMLINK_FOLLOW);
 
+    let wish = if write { Wish::Write } else { Wish::Read };
+    fence.check_names(&folder.path.join(path), wish, "open")?;
     if (write || create) && fence.is_read_only() {
         // The folder's own path is near enough for the log.
         fence.check(&folder.path.join(path), Wish::Write, "open for writing")?;

@@ -40,6 +40,41 @@ fn links_are_followed_before_it_is_decided_where_they_lead() {
     }
 }
 
+/// What is reached over a link has another name besides, for which everything counts but what allows.
+#[test]
+fn other_names_of_a_path_close_it_and_open_nothing() {
+    let (real, alias) = ("/p/conf/prod", "/p/.env");
+    for (deny, ask, allow, alias, wanted) in [
+        (&[][..], &[][..], &["T"][..], alias, "allow"),
+        (&["Read(.env)"], &[], &["T"], alias, "deny"),
+        (&["T(.env)"], &[], &["T"], alias, "deny"),
+        (&["Edit(./.env)"], &[], &["T"], alias, "deny"),
+        (&["Read(.env)"], &[], &["T"], "/p/other", "allow"),
+        (&[], &["T(./.env)"], &["T"], alias, "ask"),
+        (&[], &[], &["T(./conf/**)"], alias, "allow"),
+        (&[], &[], &["T(./.env)"], alias, "ask"),
+        // A protected name must be named by the rule.
+        (&[], &[], &["T(./**)"], "/p/.envrc", "ask"),
+        (
+            &[],
+            &[],
+            &["T(./conf/**)", "T(./.envrc)"],
+            "/p/.envrc",
+            "allow",
+        ),
+    ] {
+        let policy = policy(deny, ask, allow);
+        let subjects = vec![Subject::Path(real.into())];
+        let request = Request {
+            tool: "T".into(),
+            aliases: vec![alias.into()],
+            ..request(&policy, subjects)
+        };
+        let found = super::word(&policy.decide(request));
+        assert_eq!(found, wanted, "{deny:?} {ask:?} {allow:?} {alias}");
+    }
+}
+
 #[test]
 fn what_a_rule_closes_is_not_printed_out_of_the_repository() {
     let closed = ["Read(.env)"];
