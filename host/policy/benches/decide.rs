@@ -135,6 +135,7 @@ fn call(n: usize, policy: &Policy) -> Request {
         tool: tool.into(),
         input: "{}".into(),
         subjects,
+        aliases: Vec::new(),
         claims: Claims::STRICT,
         reach: Reach::ALL,
         opinion: Opinion::None,

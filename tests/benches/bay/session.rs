@@ -152,6 +152,7 @@ pub fn permit(policy: &Policy, input: Arc<str>, claims: Claims) -> Permit {
         tool: "Trivial".into(),
         input,
         subjects: Vec::new(),
+        aliases: Vec::new(),
         claims,
         reach: Reach::default(),
         opinion: Opinion::None,
