@@ -254,6 +254,12 @@ mod tests {
             ("git commit -m x --no-verify", &["may skip safety hooks"]),
             ("rm -rf build", &["may recursively force-remove files"]),
             ("rm -r -f build", &["may recursively force-remove files"]),
+            ("rm -R build", &["may recursively remove files"]),
+            ("rm --recursive build", &["may recursively remove files"]),
+            ("rm --force build", &["may force-remove files"]),
+            ("rm --preserve-root refs", &[]),
+            ("rm --interactive refs", &[]),
+            ("rm refs", &[]),
             ("sudo rm -fr x", &["may recursively force-remove files"]),
             (
                 "psql -c 'DROP TABLE users'",
