@@ -12,6 +12,7 @@
 )]
 
 mod list;
+mod rules;
 mod trees;
 #[rustfmt::skip]
 mod wasm;
