@@ -12,6 +12,7 @@
 )]
 
 mod list;
+mod output;
 mod rules;
 mod trees;
 #[rustfmt::skip]
