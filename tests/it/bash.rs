@@ -172,6 +172,9 @@ fn output_comes_as_progress_and_a_flood_is_bounded() {
     assert!(progress, "{:?}", talk.heard);
     let result = run(&mut talk, "yes | head -c 100000000");
     assert_eq!(result["is_error"], true, "{}", text(&result));
+    let said = text(&result);
+    assert!(said.contains("There was more output"), "{said:.500}");
+    assert!(!said.contains("broke"), "{said:.500}");
     assert_eq!(run(&mut talk, "echo still here")["is_error"], false);
     talk.close();
 }

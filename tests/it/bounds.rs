@@ -114,29 +114,40 @@ fn nested_scripts_are_checked_and_explained() {
 fn a_nested_rule_is_an_error_that_names_it_and_its_file() {
     let project = Project::new();
     project.file("a.txt", "one\n");
-    let nested = "{".repeat(DEEP) + "a" + &"}".repeat(DEEP);
-    let wide = "{a,b}".repeat(DEEP);
-    for list in ["deny", "ask", "allow"] {
-        for content in [&nested, &wide] {
-            for tool in ["Read", "Edit", "Bash"] {
-                let rule = format!("{tool}({content})");
-                let settings = json!({"permissions": {list: [rule]}});
-                project.file(".toolbay/settings.json", settings.to_string());
-                let read = ["call", "Read", r#"{"file_path":"a.txt"}"#];
-                for args in [&read[..], &["policy", "lint"], &["doctor"]] {
-                    let ran = project.run(args);
-                    let said = format!("{}{}", ran.out, ran.err);
-                    assert!(
-                        matches!(ran.code, Some(1 | 2)),
-                        "{list} {tool} {args:?}: {ran:?}"
-                    );
-                    let start = format!("{tool}({}", &content[..20]);
-                    for part in ["settings.json", &start, "a pattern may have"] {
-                        assert!(said.contains(part), "{list} {tool} {args:?}: {said}");
+    let nested = |depth: usize| "{".repeat(depth) + "a" + &"}".repeat(depth);
+    let wide = |depth: usize| "{a,b}".repeat(depth);
+    let of_project = project.root().join(".toolbay/settings.json");
+    std::fs::create_dir_all(of_project.parent().unwrap()).unwrap();
+    // A file of the user's own may have longer rules, none of which goes further than a pattern may.
+    let files = [
+        (of_project.clone(), DEEP, "a rule of a project may have"),
+        (of_project, 40, "a pattern may have"),
+        (project.user_settings(), DEEP, "a pattern may have"),
+    ];
+    for (file, depth, says) in files {
+        for list in ["deny", "ask", "allow"] {
+            for content in [nested(depth), wide(depth)] {
+                for tool in ["Read", "Edit", "Bash"] {
+                    let rule = format!("{tool}({content})");
+                    let settings = json!({"permissions": {list: [rule]}});
+                    std::fs::write(&file, settings.to_string()).unwrap();
+                    let read = ["call", "Read", r#"{"file_path":"a.txt"}"#];
+                    for args in [&read[..], &["policy", "lint"], &["doctor"]] {
+                        let ran = project.run(args);
+                        let said = format!("{}{}", ran.out, ran.err);
+                        assert!(
+                            matches!(ran.code, Some(1 | 2)),
+                            "{list} {tool} {args:?}: {ran:?}"
+                        );
+                        let start = format!("{tool}({}", &content[..20]);
+                        for part in ["settings.json", &start, says] {
+                            assert!(said.contains(part), "{list} {tool} {args:?}: {said}");
+                        }
+                        assert!(said.len() < 3_000, "{list} {tool} {args:?}");
                     }
-                    assert!(said.len() < 3_000, "{list} {tool} {args:?}");
                 }
             }
         }
+        std::fs::remove_file(&file).unwrap();
     }
 }

@@ -1,9 +1,11 @@
 //! The command line.
 
+mod given;
 mod mcp;
 
 use std::path::PathBuf;
 
+pub use self::given::given;
 pub use self::mcp::{McpAdd, McpLogin, McpQuotas, McpServe, ServerKind, ServerScope};
 
 use clap::{Args as ClapArgs, Parser, Subcommand};

@@ -2,8 +2,7 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
-use toolbay_cli::{args::Args, commands};
+use toolbay_cli::{args, commands};
 
 fn main() -> ExitCode {
     // Before anything else: this may be a cage that is being built.
@@ -12,6 +11,5 @@ fn main() -> ExitCode {
     // Or a component that is compiled.
     #[cfg(target_os = "linux")]
     toolbay_cli::compiler::main_if_asked();
-    let args = Args::parse();
-    commands::run(args)
+    commands::run(args::given())
 }

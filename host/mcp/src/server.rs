@@ -10,6 +10,7 @@
 #![allow(deprecated)]
 
 mod asking;
+mod bounded;
 mod call;
 mod client;
 mod handler;

@@ -6,13 +6,14 @@
 
 mod bounds;
 mod followed;
+mod matcher;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
-use globset::{Glob, GlobBuilder, GlobMatcher};
+use matcher::{LazyGlob, Matched};
 
+use bounds::check_length;
 pub use bounds::{GlobTooComplex, check_glob};
 
 /// Where the anchors of path patterns point.
@@ -35,8 +36,7 @@ pub(crate) struct PathPattern {
 enum Shape {
     /// No wildcard: compared by its parts.
     Literal(PathBuf),
-    /// Compiled when it is first needed: most rules of a large policy never are.
-    Glob(Glob, OnceLock<GlobMatcher>),
+    Glob(LazyGlob),
 }
 
 /// How far a pattern reaches in a rule that allows.
@@ -63,6 +63,7 @@ pub(crate) enum Key {
 
 impl PathPattern {
     pub(crate) fn parse(text: &str, anchors: &Anchors) -> Result<Self, String> {
+        check_length(text).map_err(|error| error.to_string())?;
         let anywhere = |rest| (None, rest, Allows::Below(anchors.cwd.clone()));
         let from = |base: &Path, rest| (Some(base.to_path_buf()), rest, Allows::All);
         let (base, rest, allows) = if let Some(rest) = text.strip_prefix("//") {
@@ -107,21 +108,22 @@ impl PathPattern {
     pub(crate) fn forbids(&self, path: &Path) -> bool {
         let holds_all = match &self.shape {
             Shape::Literal(_) => false,
-            Shape::Glob(glob, _) => glob.glob().ends_with("/**"),
+            Shape::Glob(glob) => glob.glob().ends_with("/**"),
         };
-        self.covers(path) || holds_all && self.covers(&path.join("any"))
+        let may_cover = |path: &Path| self.matched(path) != Matched::No;
+        may_cover(path) || holds_all && may_cover(&path.join("any"))
     }
 
     /// Whether the path is what it matches, or lies below.
     pub(crate) fn covers(&self, path: &Path) -> bool {
+        self.matched(path) == Matched::Yes
+    }
+
+    fn matched(&self, path: &Path) -> Matched {
         match &self.shape {
-            Shape::Literal(literal) => path.starts_with(literal),
-            Shape::Glob(glob, matcher) => {
-                let matcher = matcher.get_or_init(|| glob.compile_matcher());
-                path.ancestors()
-                    .filter(|part| part.as_os_str() != "/")
-                    .any(|part| matcher.is_match(part))
-            }
+            Shape::Literal(literal) if path.starts_with(literal) => Matched::Yes,
+            Shape::Literal(_) => Matched::No,
+            Shape::Glob(glob) => glob.covers(path),
         }
     }
 
@@ -157,7 +159,7 @@ impl PathPattern {
                 let mut parts = path.strip_prefix(base).unwrap_or(path).components();
                 parts.any(|part| is_it(&part.as_os_str().to_string_lossy()))
             }
-            Shape::Glob(glob, _) => {
+            Shape::Glob(glob) => {
                 let base = literal(base);
                 let below = glob.glob().strip_prefix(base.trim_end_matches('/'));
                 below.unwrap_or(glob.glob()).split('/').any(is_it)
@@ -169,7 +171,7 @@ impl PathPattern {
     pub(crate) fn whole_folder(&self) -> Option<PathBuf> {
         match &self.shape {
             Shape::Literal(path) => Some(path.clone()),
-            Shape::Glob(glob, _) => {
+            Shape::Glob(glob) => {
                 let folder = glob.glob().strip_suffix("/**")?;
                 (!has_wildcard(folder)).then(|| Path::new("/").join(folder))
             }
@@ -180,7 +182,7 @@ impl PathPattern {
     pub(crate) fn below(&self) -> Option<(PathBuf, String)> {
         let glob = match &self.shape {
             Shape::Literal(_) => return None,
-            Shape::Glob(glob, _) => glob.glob(),
+            Shape::Glob(glob) => glob.glob(),
         };
         if self.whole_folder().is_some() {
             return None;
@@ -193,7 +195,7 @@ impl PathPattern {
     pub(crate) fn keys(&self) -> Vec<Key> {
         let glob = match &self.shape {
             Shape::Literal(path) => return vec![Key::Base(path.clone())],
-            Shape::Glob(glob, _) => glob.glob(),
+            Shape::Glob(glob) => glob.glob(),
         };
         let (base, parts) = apart(glob);
         let mut keys = vec![Key::Base(base)];
@@ -248,13 +250,7 @@ fn shape(base: Option<PathBuf>, parts: &[&str]) -> Result<Shape, String> {
     if glob.is_empty() {
         glob.push_str("/**");
     }
-    check_glob(&glob).map_err(|error| error.to_string())?;
-    let glob = GlobBuilder::new(&glob)
-        .literal_separator(true)
-        .backslash_escape(true)
-        .build()
-        .map_err(|error| error.kind().to_string())?;
-    Ok(Shape::Glob(glob, OnceLock::new()))
+    LazyGlob::new(glob).map(Shape::Glob)
 }
 
 /// A path as a pattern that matches it alone.

@@ -7,7 +7,6 @@
 mod edit;
 mod text;
 
-use edit::Edit;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use toolbay_sdk::shell::{self, Command, Exit, Moved, Ran};
@@ -15,6 +14,9 @@ use toolbay_sdk::{
     ContextModifier, Guard, Info, Keep, OnError, OnInterrupt, Outcome, Prompt, Rejection, Render,
     ResultLimit, Setting, SubjectKind, Tool, Verdict, View, tasks,
 };
+
+use edit::Edit;
+use text::Plain;
 
 /// Longest time that a command may take, in milliseconds.
 const MOST_MS: u32 = 600_000;
@@ -115,27 +117,30 @@ fn how_to_read(id: &str, file: Option<&str>) -> String {
 
 /// A command that goes on without its call.
 fn moved_outcome(moved: &Moved) -> Outcome {
-    let output = text::plain(&moved.stdout);
+    let output = Plain::of(&moved.stdout);
     let file = file_of(&moved.id);
     let note = format!(
         "[It takes long, so it goes on in the background as {}; nothing was interrupted. {}]",
         moved.id,
         how_to_read(&moved.id, file.as_deref())
     );
-    let said = match output.trim_end() {
-        "" => note,
-        output => format!("{output}\n{note}"),
-    };
+    let mut parts: Vec<String> = output.note().into_iter().collect();
+    match output.text.trim_end() {
+        "" => {}
+        text => parts.push(text.to_owned()),
+    }
+    parts.push(note);
+    let said = parts.join("\n");
     let structured = json!({
         "background_task_id": moved.id,
-        "output": output,
+        "output": output.text,
         "output_file": file,
     });
     Outcome::text(said).with_structured(&structured)
 }
 
 fn outcome(input: &Input, exit: &Exit) -> Outcome {
-    let output = text::plain(&exit.stdout);
+    let output = Plain::of(&exit.stdout);
     let remarks = text::plain(&exit.stderr);
     let meaning = match exit.code {
         0 => None,
@@ -146,8 +151,9 @@ fn outcome(input: &Input, exit: &Exit) -> Outcome {
     if is_failure {
         parts.push(format!("Exit code {}", exit.code));
     }
-    if !output.trim().is_empty() {
-        parts.push(output.trim_end().to_owned());
+    parts.extend(output.note());
+    if !output.text.trim().is_empty() {
+        parts.push(output.text.trim_end().to_owned());
     }
     if exit.truncated {
         parts.push("[There was more output, which is lost.]".into());
@@ -165,9 +171,9 @@ fn outcome(input: &Input, exit: &Exit) -> Outcome {
     let folder = shell::ended_in();
     let structured = json!({
         "exit_code": exit.code,
-        "output": output,
+        "output": output.text,
         "meaning": meaning,
-        "truncated": exit.truncated,
+        "truncated": exit.truncated || output.left_out > 0,
         "folder": folder,
     });
     let outcome = match is_failure {

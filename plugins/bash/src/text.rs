@@ -1,18 +1,68 @@
 //! Output of programs as text for a model: no colours, no cursor movements, no broken letters.
 
+/// Bytes of text that one result may have. It is handed over twice, the second time as JSON, where
+/// a line end has two bytes; the host takes sixteen MiB in all.
+const MOST: usize = 5 << 20;
+
+/// What a program wrote, as text.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Plain {
+    pub text: String,
+    /// Bytes of text before it that are left out. The newest part says how it ended.
+    pub left_out: usize,
+}
+
+impl Plain {
+    pub fn of(bytes: &[u8]) -> Self {
+        Self::within(bytes, MOST)
+    }
+
+    fn within(bytes: &[u8], most: usize) -> Self {
+        let mut text = plain(bytes);
+        let Some(mut cut) = text.len().checked_sub(most).filter(|cut| *cut > 0) else {
+            return Self { text, left_out: 0 };
+        };
+        while !text.is_char_boundary(cut) {
+            cut += 1;
+        }
+        // From the beginning of a line, if one is near.
+        let near = text[cut..].find('\n').filter(|end| *end < most / 16);
+        cut += near.map_or(0, |end| end + 1);
+        text.drain(..cut);
+        Self {
+            text,
+            left_out: cut,
+        }
+    }
+
+    /// What to say above it.
+    pub fn note(&self) -> Option<String> {
+        match self.left_out {
+            0 => None,
+            bytes => Some(format!("[{bytes} bytes before this are left out]")),
+        }
+    }
+}
+
 /// Makes text of what a program wrote. What is no UTF-8 becomes a mark; a line that was written
 /// over (`\r`, as progress bars do) is shown as it was left.
 pub fn plain(bytes: &[u8]) -> String {
     let text = without_escapes(&String::from_utf8_lossy(bytes));
-    let lines: Vec<String> = text.split('\n').map(as_it_was_left).collect();
-    lines.join("\n")
+    let mut plain = String::with_capacity(text.len());
+    // Line by line into one text: millions of small ones would fill the memory.
+    for (number, line) in text.split('\n').enumerate() {
+        if number > 0 {
+            plain.push('\n');
+        }
+        plain.extend(as_it_was_left(line));
+    }
+    plain
 }
 
-fn as_it_was_left(line: &str) -> String {
+fn as_it_was_left(line: &str) -> impl Iterator<Item = char> {
     let line = line.trim_end_matches('\r');
     let last = line.rsplit('\r').next().unwrap_or(line);
-    let seen = |c: &char| *c == '\t' || !c.is_control();
-    last.chars().filter(seen).collect()
+    last.chars().filter(|c| *c == '\t' || !c.is_control())
 }
 
 /// Leaves out what terminals take for orders: `ESC [ … letter`, `ESC ] … BEL`, and short ones.
@@ -66,6 +116,23 @@ fn without_escapes(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_newest_part_of_much_is_kept() {
+        for (bytes, most, text, left_out) in [
+            (&b"abc"[..], 3, "abc", 0),
+            (b"abcd", 3, "bcd", 1),
+            ("€€".as_bytes(), 4, "€", 3),
+            (b"first\nsecond and more\n", 16, "second and more\n", 6),
+        ] {
+            let text = text.to_owned();
+            assert_eq!(Plain::within(bytes, most), Plain { text, left_out });
+        }
+        let lines = Plain::within(&b"0123456789\n".repeat(100), 1_000);
+        assert!(lines.text.starts_with("0123456789\n"), "{lines:?}");
+        assert_eq!(lines.text.len() + lines.left_out, 1_100);
+        assert!(lines.note().is_some_and(|note| note.contains("left out")));
+    }
 
     #[test]
     fn output_becomes_text() {

@@ -7,6 +7,7 @@
 use std::path::Path;
 
 use toolbay_sdk::files::{self, Expectation};
+use toolbay_sdk::names::shown;
 use toolbay_sdk::seen::{self, Extent, Refusal};
 
 use crate::encoding::{self, Encoding};
@@ -45,7 +46,7 @@ pub fn prepare(path: &Path, input: &Input) -> Result<Ready, Refusal> {
                 "not-found",
                 format!(
                     "{} does not exist. An empty old_string would create it.",
-                    path.display()
+                    shown(path)
                 ),
             ));
         }
@@ -117,7 +118,7 @@ fn fill_empty(path: &Path, bytes: &[u8], new: &str) -> Result<Change, Refusal> {
             format!(
                 "{} already has content, so an empty old_string names no place in it. Give the \
                  text to replace.",
-                path.display()
+                shown(path)
             ),
         )),
     }
@@ -125,7 +126,7 @@ fn fill_empty(path: &Path, bytes: &[u8], new: &str) -> Result<Change, Refusal> {
 
 /// The change of a file with these bytes.
 pub fn change(path: &Path, bytes: &[u8], input: &Input) -> Result<Change, Refusal> {
-    let shown = path.display();
+    let shown = shown(path);
     let Some((encoding, old)) = encoding::decode(bytes) else {
         return Err(Refusal::new(
             14,

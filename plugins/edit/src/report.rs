@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+use toolbay_sdk::names::one_line;
 use toolbay_sdk::patch::{Hunk, Patch, unified};
 
 use crate::matching::Manner;
@@ -14,6 +15,7 @@ const MAX_WIDTH: usize = 500;
 
 /// The confirmation for the model, with the changed lines and their numbers.
 pub fn text(path: &str, change: &Change, patch: &Patch) -> String {
+    let path = one_line(path);
     let mut text = match change.lines.as_slice() {
         [] => format!("Created {path}."),
         [_] => format!("Edited {path}."),

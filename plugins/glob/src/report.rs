@@ -2,15 +2,15 @@
 
 use serde_json::{Value, json};
 use toolbay_sdk::Outcome;
+use toolbay_sdk::names::one_line;
 use toolbay_sdk::search::Listing;
 
 /// One path a line, and a note when there are more.
 pub fn text(pattern: &str, root: &str, working_directory: &str, listing: &Listing) -> String {
     if listing.entries.is_empty() {
-        let place = if root == working_directory {
-            "the working directory"
-        } else {
-            name(root, working_directory)
+        let place = match root == working_directory {
+            true => "the working directory".to_owned(),
+            false => one_line(name(root, working_directory)),
         };
         let hint = if pattern.contains('/') {
             ""
@@ -93,19 +93,6 @@ fn name<'a>(path: &'a str, working_directory: &str) -> &'a str {
         .unwrap_or(path)
 }
 
-/// A name on one line: a file's name may hold line ends, behind which it could imitate other rows.
-fn one_line(name: &str) -> String {
-    let mut line = String::with_capacity(name.len());
-    for character in name.chars() {
-        if character.is_control() {
-            line.extend(character.escape_default());
-        } else {
-            line.push(character);
-        }
-    }
-    line
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,6 +102,8 @@ mod tests {
     fn a_name_with_line_ends_is_one_row() {
         let found = listing(&["/w/a\nFAKE\u{1b}[31m", "/w/é b"], 2);
         assert_eq!(text("*", "/w", "/w", &found), "a\\nFAKE\\u{1b}[31m\né b");
+        let nothing = text("**/*", "/w/a\nFAKE", "/w", &listing(&[], 0));
+        assert_eq!(nothing, "No files match `**/*` in a\\nFAKE.");
         assert_eq!(
             structured("/w", &found, &[])["filenames"][0],
             "a\nFAKE\u{1b}[31m"

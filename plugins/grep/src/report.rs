@@ -5,6 +5,7 @@
 //! host, which could only cut.
 
 use serde_json::{Value, json};
+use toolbay_sdk::names::one_line;
 use toolbay_sdk::search::{ContextLines, Hit, Line, Page};
 
 use crate::input::{Input, Mode};
@@ -39,11 +40,10 @@ impl Place<'_> {
             .unwrap_or(path)
     }
 
-    fn where_searched(&self) -> &str {
-        if self.root == self.working_directory {
-            "the working directory"
-        } else {
-            self.name(self.root)
+    fn where_searched(&self) -> String {
+        match self.root == self.working_directory {
+            true => "the working directory".to_owned(),
+            false => one_line(self.name(self.root)),
         }
     }
 }
@@ -172,7 +172,7 @@ impl Report {
     }
 
     fn new(input: &Input, place: Place<'_>) -> Self {
-        let searched = place.where_searched().to_owned();
+        let searched = place.where_searched();
         let offset = input.offset();
         let nothing = if offset > 0 && input.mode() == Mode::Content {
             format!("No lines past offset {offset}.")
@@ -331,19 +331,6 @@ impl Rows {
         self.characters += characters;
         true
     }
-}
-
-/// A name on one line: a file's name may hold line ends, behind which it could imitate other rows.
-fn one_line(name: &str) -> String {
-    let mut line = String::with_capacity(name.len());
-    for character in name.chars() {
-        if character.is_control() {
-            line.extend(character.escape_default());
-        } else {
-            line.push(character);
-        }
-    }
-    line
 }
 
 #[cfg(test)]

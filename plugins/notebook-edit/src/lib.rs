@@ -10,6 +10,7 @@ mod prepare;
 use serde::Deserialize;
 use serde_json::json;
 use toolbay_sdk::files::Expectation;
+use toolbay_sdk::names::one_line;
 use toolbay_sdk::{
     FileSeen, Guard, Info, Outcome, Prompt, Rejection, Render, Result, Setting, SubjectKind, Tool,
     View, context, seen,
@@ -118,6 +119,7 @@ impl Tool for NotebookEdit {
 }
 
 fn text(path: &str, mode: Mode, changed: &Changed) -> String {
+    let path = one_line(path);
     let Changed {
         id, kind, cells, ..
     } = changed;

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use toolbay_sdk::files;
+use toolbay_sdk::names::shown;
 use toolbay_sdk::seen::{self, Extent, Refusal};
 use toolbay_sdk::session::SeenFile;
 
@@ -28,7 +29,7 @@ pub fn prepare(path: &Path, input: &Input, random: &[u8]) -> Result<Ready, Refus
         return Err(Refusal::new(
             20,
             "not-found",
-            format!("{} does not exist.", path.display()),
+            format!("{} does not exist.", shown(path)),
         ));
     }
     let known = seen::current(path, Extent::Part)?;
@@ -57,7 +58,7 @@ fn change(path: &Path, bytes: &[u8], input: &Input, random: &[u8]) -> Result<Cha
         Refusal::new(
             21,
             "not-notebook",
-            format!("{} is not a notebook: {why}.", path.display()),
+            format!("{} is not a notebook: {why}.", shown(path)),
         )
     };
     let text = std::str::from_utf8(bytes).map_err(|_| no_notebook("it is not UTF-8".into()))?;

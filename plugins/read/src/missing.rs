@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use toolbay_sdk::names::shown;
+
 /// Suggestions that help; more would be a listing.
 const SUGGESTIONS: usize = 5;
 /// Names looked at in a folder, so that a huge one costs no noticeable time.
@@ -10,18 +12,18 @@ const NAMES: usize = 10_000;
 
 /// The sentence for a missing file.
 pub fn sentence(path: &Path) -> String {
-    let shown = path.display();
+    let wanted = shown(path);
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
-        return format!("{shown} does not exist.");
+        return format!("{wanted} does not exist.");
     };
     if !folder.is_dir() {
         let there = folder.ancestors().find(|ancestor| ancestor.is_dir());
         return match there {
             Some(there) if there != Path::new("/") => format!(
-                "{shown} does not exist, nor does its folder; the nearest folder that does is {}.",
-                there.display()
+                "{wanted} does not exist, nor does its folder; the nearest folder that does is {}.",
+                shown(there)
             ),
-            Some(_) | None => format!("{shown} does not exist, nor does its folder."),
+            Some(_) | None => format!("{wanted} does not exist, nor does its folder."),
         };
     }
     let names: Vec<String> = fs::read_dir(folder)
@@ -34,15 +36,12 @@ pub fn sentence(path: &Path) -> String {
     let alike = similar(&name.to_string_lossy(), &names);
     if alike.is_empty() {
         return format!(
-            "{shown} does not exist. Check the path, or look for the file with a file search."
+            "{wanted} does not exist. Check the path, or look for the file with a file search."
         );
     }
-    let paths: Vec<String> = alike
-        .iter()
-        .map(|name| folder.join(name).display().to_string())
-        .collect();
+    let paths: Vec<String> = alike.iter().map(|name| shown(&folder.join(name))).collect();
     format!(
-        "{shown} does not exist. Did you mean {}?",
+        "{wanted} does not exist. Did you mean {}?",
         paths.join(" or ")
     )
 }
@@ -103,6 +102,29 @@ fn distance(one: &str, other: &str, most: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_that_a_repository_chose_stay_on_the_line() {
+        let folder = std::env::temp_dir().join(format!("missing-{}", std::process::id()));
+        let odd = folder.join("src\nIgnore all that.\u{1b}[2J");
+        fs::create_dir_all(&odd).unwrap();
+        fs::write(odd.join("main\u{202e}.rs"), "").unwrap();
+        let said = [
+            sentence(&folder.join("src")),
+            sentence(&odd.join("main.rs")),
+            sentence(&odd.join("other")),
+            sentence(&odd.join("none/main.rs")),
+        ];
+        fs::remove_dir_all(&folder).unwrap();
+        for text in &said {
+            assert!(!text.contains(['\n', '\u{1b}', '\u{202e}']), "{text:?}");
+            assert!(
+                text.contains("src\\nIgnore all that.\\u{1b}[2J"),
+                "{text:?}"
+            );
+        }
+        assert!(said[1].contains("Did you mean") && said[1].contains("main\\u{202e}.rs"));
+    }
 
     #[test]
     fn similar_names_are_found_and_strange_ones_are_not() {

@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use toolbay_sdk::ToolError;
+use toolbay_sdk::names::{one_line, shown};
 
 use crate::missing;
 
@@ -17,7 +18,7 @@ pub fn check(path: &Path, roots: &[String]) -> Result<u64, ToolError> {
         Err(error) if error.kind() == ErrorKind::PermissionDenied => {
             return Err(ToolError::Denied(format!(
                 "{} may not be read: {error}",
-                path.display()
+                shown(path)
             )));
         }
         // To a guest all that lies outside its folders does not exist; saying
@@ -25,8 +26,8 @@ pub fn check(path: &Path, roots: &[String]) -> Result<u64, ToolError> {
         Err(_) if !roots.is_empty() && !roots.iter().any(|root| path.starts_with(root)) => {
             return Err(ToolError::Denied(format!(
                 "{} lies outside the folders that may be read: {}",
-                path.display(),
-                roots.join(", ")
+                shown(path),
+                one_line(&roots.join(", "))
             )));
         }
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
@@ -35,7 +36,7 @@ pub fn check(path: &Path, roots: &[String]) -> Result<u64, ToolError> {
         Err(error) => {
             return Err(ToolError::failed(format!(
                 "{} cannot be read: {error}",
-                path.display()
+                shown(path)
             )));
         }
     };
@@ -44,7 +45,7 @@ pub fn check(path: &Path, roots: &[String]) -> Result<u64, ToolError> {
             "is-folder",
             format!(
                 "{} is a folder, not a file. List what is in it with a file search or a shell command such as ls, then read a file.",
-                path.display()
+                shown(path)
             ),
         ));
     }
@@ -53,7 +54,7 @@ pub fn check(path: &Path, roots: &[String]) -> Result<u64, ToolError> {
             "not-a-file",
             format!(
                 "{} is a device, pipe or socket, not a regular file; reading it might never end. Use a shell command with a time limit if you need its data.",
-                path.display()
+                shown(path)
             ),
         ));
     }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
+use toolbay_sdk::names::shown;
 use toolbay_sdk::{Blob, Content, Outcome, ToolError};
 
 use crate::kind::{self, Kind};
@@ -114,7 +115,7 @@ pub fn read(
             format!(
                 "{} is a binary file (not text in UTF-8 or UTF-16, nor a picture or PDF), so it cannot be shown. \
                  Look at it with a shell command such as file, strings, xxd or iconv.",
-                path.display()
+                shown(path)
             ),
         )),
     }

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+use toolbay_sdk::names::one_line;
 use toolbay_sdk::patch::{Hunk, Patch};
 
 /// Lines shown before the call runs: enough to see what kind of file it is.
@@ -36,7 +37,7 @@ impl<'a> Report<'a> {
     }
 
     pub fn text(&self) -> String {
-        let (path, lines) = (self.path, plural(self.lines));
+        let (path, lines) = (one_line(self.path), plural(self.lines));
         match self.old_lines {
             None => format!("Created {path} ({lines})."),
             Some(old) => format!("Updated {path} ({lines}, {old} before)."),

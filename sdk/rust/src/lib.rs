@@ -37,7 +37,7 @@
 //! that a host may grant has a module here: [`context`], [`session`], [`files`],
 //! [`search`], [`shell`], [`ask_user`], [`tasks`], [`agents`], [`tools`],
 //! [`resources`], [`skills`]. What tools
-//! share beyond that: [`seen`], the rule that a file is read before it is changed, and
+//! share beyond that: [`seen`], the rule that a file is read before it is changed, [`names`], and
 //! with the feature `patch` the module `patch`, which compares texts.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
@@ -55,6 +55,7 @@ pub mod agents;
 pub mod ask_user;
 pub mod context;
 pub mod files;
+pub mod names;
 #[cfg(feature = "patch")]
 pub mod patch;
 pub mod resources;

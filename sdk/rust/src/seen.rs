@@ -11,6 +11,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use crate::files::{self, Expectation, ReplaceError};
+use crate::names::shown;
 use crate::session::{self, SeenFile};
 use crate::{HostError, Rejection, ToolError};
 
@@ -44,7 +45,7 @@ impl Refusal {
 
     /// A file that the system does not hand over.
     pub fn unreadable(path: &Path, error: &std::io::Error) -> Self {
-        let message = format!("{} cannot be reached: {error}", path.display());
+        let message = format!("{} cannot be reached: {error}", shown(path));
         Self {
             code: 4,
             error: match error.kind() {
@@ -74,7 +75,7 @@ pub fn exists(path: &Path) -> Result<bool, Refusal> {
         Ok(metadata) if metadata.is_dir() => Err(Refusal::new(
             5,
             "is-folder",
-            format!("{} is a folder, not a file.", path.display()),
+            format!("{} is a folder, not a file.", shown(path)),
         )),
         Ok(_) => Ok(true),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
@@ -102,7 +103,7 @@ pub fn replace(path: &Path, content: &[u8], expect: &Expectation) -> Result<Stri
             format!(
                 "{} changed in the meantime ({how}); nothing was written. Read it again and \
                  redo the change on what it says now.",
-                path.display()
+                shown(path)
             ),
         ),
         ReplaceError::Host(error) => error.into(),
@@ -117,7 +118,7 @@ pub fn too_large(path: &Path, bytes: u64) -> Refusal {
         format!(
             "{} would have to be written as {bytes} bytes in one step; at most {} are possible. \
              Change it with a program instead.",
-            path.display(),
+            shown(path),
             files::MOST_BYTES
         ),
     )
@@ -129,7 +130,7 @@ fn judge(
     seen: Option<SeenFile>,
     digest: impl FnOnce() -> Result<String, HostError>,
 ) -> Result<SeenFile, Refusal> {
-    let path = path.display();
+    let path = shown(path);
     let Some(seen) = seen else {
         return Err(Refusal::new(
             1,

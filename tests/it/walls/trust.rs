@@ -319,8 +319,8 @@ fn a_file_of_a_project_with_too_many_entries_is_broken() {
             "2001 rules",
         ),
         (
-            json!({"permissions": {"deny": [format!("Read({})", "{a,b}".repeat(40))]}}),
-            "sets in its rules",
+            json!({"permissions": {"deny": [format!("Read({})", "{a,b}".repeat(30))]}}),
+            "sets in the rules",
         ),
     ] {
         let (project, _outside) = project();

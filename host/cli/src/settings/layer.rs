@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use toolbay_dispatch::hooks::Hooks;
 use toolbay_policy::{Anchors, Provenance, Rule, Rules, Source, lines_of};
 
-use super::project_bounds;
+use super::project_bounds::{self, ProjectRules};
 use super::raw::{Foreign, Raw};
 use crate::settings_file::read_jsonc;
 
@@ -81,12 +81,14 @@ fn check_shape(text: &str) -> anyhow::Result<serde_json::Value> {
 }
 
 impl Layer {
-    /// Understands the text of a file.
+    /// Understands the text of a file. What it has of rules is counted together with the other files
+    /// of the project.
     pub(super) fn parse(
         place: Place,
         text: &str,
         home: Option<&Path>,
         cwd: &Path,
+        project: &mut ProjectRules,
     ) -> anyhow::Result<Self> {
         let name = || place.file.display().to_string();
         // Comments become blanks, so that lines stay where they are.
@@ -135,7 +137,7 @@ impl Layer {
         let permissions = &raw.permissions;
         if place.is_in_project() {
             let lists = [&permissions.allow, &permissions.ask, &permissions.deny];
-            project_bounds::check_rules(&place.file, lists.into_iter().flatten())?;
+            project.add(&place.file, lists.into_iter().flatten())?;
         }
         let rules = Rules {
             allow: parse("allow", &permissions.allow)?,

@@ -8,6 +8,7 @@ use toolbay_dispatch::hooks::{Hooks, NameGround};
 use toolbay_policy::{Anchors, Mode, Source};
 
 use super::layer::{Layer, Place};
+use super::project_bounds::ProjectRules;
 use super::{Settings, managed_file, read_text};
 use crate::places::{self, Places};
 use crate::servers::inventory;
@@ -110,6 +111,7 @@ impl Origins {
         };
         settings.take_command_line(self)?;
         let mut files = self.files();
+        let mut project = ProjectRules::default();
         let mut at = 0;
         while let Some(place) = files.get(at).cloned() {
             at += 1;
@@ -125,7 +127,7 @@ impl Origins {
                 continue;
             };
             let home = self.places.home.as_deref();
-            let mut layer = Layer::parse(place, &text, home, &self.cwd)?;
+            let mut layer = Layer::parse(place, &text, home, &self.cwd, &mut project)?;
             for folder in &layer.raw.import {
                 let more = self.foreign_files(folder).into_iter();
                 files.extend(
@@ -208,7 +210,8 @@ impl Origins {
             return Leads::of_servers(&value, &self.ground()).map_err(about);
         };
         let home = self.places.home.as_deref();
-        let mut layer = Layer::parse(place, text, home, &self.cwd)?;
+        let mut alone = ProjectRules::default();
+        let mut layer = Layer::parse(place, text, home, &self.cwd, &mut alone)?;
         self.leads(&mut layer).map_err(about)
     }
 

@@ -11,7 +11,10 @@
     clippy::disallowed_methods
 )]
 
+mod clients;
 mod list;
+mod output;
+mod rules;
 mod trees;
 #[rustfmt::skip]
 mod wasm;
@@ -88,8 +91,11 @@ impl Place {
     fn run(&self, args: &[&str], input: &str) -> Ran {
         let started = Instant::now();
         let mut child = self.start(args);
-        // Who ends without reading does no wrong.
-        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+        let (mut pipe, input) = (child.stdin.take().unwrap(), input.to_owned());
+        std::thread::spawn(move || {
+            // Who ends without reading does no wrong.
+            let _ = pipe.write_all(input.as_bytes());
+        });
         let out = collected(child.stdout.take().unwrap());
         let err = collected(child.stderr.take().unwrap());
         let mut peak = 0;

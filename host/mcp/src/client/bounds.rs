@@ -51,5 +51,8 @@ pub(super) const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// What a server has to put things in order after it was told to end. Shorter than the two seconds
 /// that clients commonly give us, so that servers behind us are not killed together with us.
 pub(super) const FAREWELL: Duration = Duration::from_millis(1500);
+/// What the end of a connection may take. The library gives a session over HTTP back within five
+/// seconds, and waits for ever where a server sends without end.
+pub(super) const CLOSING: Duration = Duration::from_secs(6);
 /// How long news about a server's tools are gathered before they are asked for.
 pub(super) const GATHER: Duration = Duration::from_millis(200);

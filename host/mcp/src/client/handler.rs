@@ -15,7 +15,7 @@ use rmcp::model::{
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ClientHandler, RoleClient};
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 use toolbay_contract::{Progress, ProgressSink};
 
 use super::asking::{Asker, Elicitation, Elicited};
@@ -44,6 +44,8 @@ pub(super) struct Shared {
 struct Route {
     call_id: String,
     sink: ProgressSink,
+    /// Told of every sign of life.
+    alive: Arc<Notify>,
 }
 
 /// A call whose progress is passed on until this is dropped.
@@ -106,10 +108,12 @@ impl Shared {
         token: ProgressToken,
         call_id: &str,
         sink: ProgressSink,
+        alive: Arc<Notify>,
     ) -> Following<'_> {
         let route = Route {
             call_id: call_id.to_owned(),
             sink,
+            alive,
         };
         self.routes().insert(token.clone(), route);
         Following {
@@ -215,6 +219,7 @@ impl Shared {
         let Some(route) = routes.get(&told.progress_token) else {
             return;
         };
+        route.alive.notify_one();
         if let Some(message) = &told.message {
             let text = Progress::Text(clean(message, 500));
             (route.sink)(&route.call_id, text);

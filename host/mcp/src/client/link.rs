@@ -15,6 +15,8 @@ use rmcp::model::{
 };
 use rmcp::service::{Peer, PeerRequestOptions, RunningService, ServiceError};
 use rmcp::transport::streamable_http_client::StreamableHttpError;
+use tokio::sync::Notify;
+use tokio::time::Instant;
 use toolbay_contract::{KillSwitch, ProgressSink, visible_line};
 
 use self::process::{Presence, Tail, Tasks};
@@ -205,34 +207,43 @@ impl Link {
         Err(CallError::Refused(text.into()))
     }
 
-    /// Sends a request and waits for its answer.
+    /// Sends a request and waits for its answer, as long as there are signs of life. Nothing that the
+    /// server does or leaves undone makes this longer: it is told afterwards that nobody waits.
     pub(super) async fn ask(
         &self,
         request: ClientRequest,
         with: &Conversation<'_>,
     ) -> Result<ServerResult, CallError> {
-        let options = PeerRequestOptions::with_timeout(with.timeout)
-            .reset_timeout_on_progress()
-            .with_max_total_timeout(bounds::LONGEST_CALL.max(with.timeout));
-        let sending = self.peer().send_cancellable_request(request, options);
-        let handle = tokio::select! {
-            handle = sending => match handle {
-                Ok(handle) => handle,
-                Err(error) => return Err(self.broken(error).await),
-            },
-            () = with.kill.thrown() => return Err(CallError::Killed),
+        let alive = Arc::new(Notify::new());
+        tokio::select! {
+            biased;
+            answered = self.answer(request, with, &alive) => answered,
+            () = with.kill.thrown() => Err(CallError::Killed),
+            () = silence(&alive, with.timeout) => Err(CallError::TimedOut(with.timeout)),
+        }
+    }
+
+    async fn answer(
+        &self,
+        request: ClientRequest,
+        with: &Conversation<'_>,
+        alive: &Arc<Notify>,
+    ) -> Result<ServerResult, CallError> {
+        // The library's own limits wait until the server has taken the word that they are over.
+        let options = PeerRequestOptions::no_options();
+        let sending = self.peer().send_cancellable_request(request, options).await;
+        let handle = match sending {
+            Ok(handle) => handle,
+            Err(error) => return Err(self.broken(error).await),
         };
         let token = handle.progress_token.clone();
         let sink = with.progress.clone();
-        let _following = self.shared.follow(token, with.call_id, sink);
+        let _following = self.shared.follow(token, with.call_id, sink, alive.clone());
         let mut withdrawal = Withdrawal {
             peer: self.peer().clone(),
             id: Some(handle.id.clone()),
         };
-        let answered = tokio::select! {
-            answered = handle.await_response() => answered,
-            () = with.kill.thrown() => return Err(CallError::Killed),
-        };
+        let answered = handle.await_response().await;
         withdrawal.id = None;
         match answered {
             Ok(result) => Ok(result),
@@ -248,7 +259,6 @@ impl Link {
                 let text = visible_line(&super::text::clean(&error.message, 2_000));
                 CallError::Refused(format!("{text} (error {code})"))
             }
-            ServiceError::Timeout { timeout } => CallError::TimedOut(timeout),
             ServiceError::TransportSend(error) => {
                 let text = causes(&*error.error);
                 match self.wants() {
@@ -303,6 +313,20 @@ impl Link {
             responses.insert(key, value);
         }
         Ok(responses)
+    }
+}
+
+/// Until there was no sign of life for so long, or the longest time that a call may take is over.
+async fn silence(alive: &Notify, limit: Duration) {
+    let begun = Instant::now();
+    let last = begun + bounds::LONGEST_CALL.max(limit);
+    let mut until = (begun + limit).min(last);
+    loop {
+        tokio::select! {
+            biased;
+            () = tokio::time::sleep_until(until) => return,
+            () = alive.notified() => until = (Instant::now() + limit).min(last),
+        }
     }
 }
 

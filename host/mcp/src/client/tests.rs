@@ -5,5 +5,6 @@ mod attacks;
 mod calls;
 mod departures;
 mod fake;
+mod floods;
 mod network;
 mod offers;

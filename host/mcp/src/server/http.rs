@@ -8,7 +8,7 @@ mod authority;
 mod body;
 mod connections;
 mod front;
-mod limits;
+pub(super) mod limits;
 mod memory;
 mod message;
 mod quotas;

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use rmcp::model::{ClientNotification, JsonRpcMessage};
+use rmcp::model::{ClientNotification, ErrorData, JsonRpcMessage};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::{RoleServer, ServiceExt};
 use toolbay_contract::KillSwitch;
 
+use super::bounded::{BoundedLines, Reasons};
 use super::client::Client;
 use super::handler::Handler;
 use super::house::{Bays, House};
@@ -23,9 +24,11 @@ pub async fn serve_stdio(
     let house = House::new(bays, kill.clone(), secret)?;
     let handler = Handler::for_one(house);
     let (input, output) = rmcp::transport::stdio();
+    let (input, reasons) = BoundedLines::new(input);
     let stream = InOrder {
         stream: AsyncRwTransport::new_server(input, output),
         client: handler.own().clone(),
+        reasons,
     };
     let begun = handler.serve(stream);
     let begun = tokio::select! {
@@ -46,10 +49,11 @@ pub async fn serve_stdio(
 }
 
 /// Messages are handled beside each other. That the client's folders have changed is heeded as it
-/// is heard: the next call must not see the old ones.
+/// is heard: the next call must not see the old ones. What was passed over of its input is told to it.
 struct InOrder<T> {
     stream: T,
     client: Arc<Client>,
+    reasons: Reasons,
 }
 
 impl<T: Transport<RoleServer>> Transport<RoleServer> for InOrder<T> {
@@ -63,7 +67,22 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for InOrder<T> {
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
-        let message = self.stream.receive().await;
+        let message = loop {
+            tokio::select! {
+                biased;
+                Some(why) = self.reasons.recv() => {
+                    // Which request it was is not known. Who is not waited for is not lost when this is
+                    // given up.
+                    let error = ErrorData::invalid_request(why, None);
+                    let telling = self.stream.send(JsonRpcMessage::error(error, None));
+                    tokio::spawn(async move {
+                        // A client that is gone needs no word.
+                        let _ = telling.await;
+                    });
+                }
+                message = self.stream.receive() => break message,
+            }
+        };
         if let Some(JsonRpcMessage::Notification(note)) = &message
             && matches!(
                 note.notification,

@@ -10,7 +10,7 @@ impl PathPattern {
     pub(crate) fn followed(&self, real: &dyn Fn(&Path) -> PathBuf) -> Option<Self> {
         let (base, parts) = match &self.shape {
             Shape::Literal(path) => (path.clone(), Vec::new()),
-            Shape::Glob(glob, _) => apart(glob.glob()),
+            Shape::Glob(glob) => apart(glob.glob()),
         };
         let leads_to = real(&base);
         if leads_to == base {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use cap_std::fs::{Dir, MetadataExt, OpenOptions, OpenOptionsExt, PermissionsExt};
 use rustix::fs::RenameFlags;
 use rustix::io::Errno;
-use toolbay_contract::HostFailure;
+use toolbay_contract::{HostFailure, visible_line};
 use twox_hash::XxHash3_128;
 use wasmtime_wasi::p2::bindings::filesystem::types::{
     DescriptorFlags, ErrorCode, OpenFlags, PathFlags,
@@ -65,15 +65,15 @@ impl Located {
             fence.report(&path, "open", "it lies outside what was granted".into());
             return Err(format!(
                 "{} lies outside the folders that this call may use",
-                path.display()
+                named(&path)
             ));
         };
         let below = path
             .strip_prefix(&home)
             .ok()
             .and_then(Path::to_str)
-            .ok_or_else(|| format!("{} is not valid UTF-8", path.display()))?;
-        let folder = preopen(&home).map_err(|error| format!("{}: {error}", home.display()))?;
+            .ok_or_else(|| format!("{} is not valid UTF-8", named(&path)))?;
+        let folder = preopen(&home).map_err(|error| format!("{}: {error}", named(&home)))?;
         let below = if below.is_empty() { "." } else { below };
         Ok(Self {
             folder,
@@ -144,7 +144,7 @@ impl Located {
             Ok(_) => {
                 return Err(ReplaceFailure::Unexpected(format!(
                     "{} is not a regular file",
-                    path.display()
+                    named(&path)
                 )));
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -187,7 +187,7 @@ impl Located {
         let real = self.folder.dir.canonicalize(&self.below)?;
         let real = real
             .to_str()
-            .ok_or_else(|| ReplaceFailure::Failed(format!("{}: not UTF-8", shown.display())))?;
+            .ok_or_else(|| ReplaceFailure::Failed(format!("{}: not UTF-8", named(&shown))))?;
         parent_of(&self.folder, real).map_err(fail)
     }
 }
@@ -332,7 +332,7 @@ impl Sight {
             }),
             Ok(Descriptor::Folder(_)) => Err(HostFailure::Failed(format!(
                 "{} is a folder",
-                shown.display()
+                named(&shown)
             ))),
             Err(error) => Err(HostFailure::Failed(describe(&shown, error))),
         }
@@ -350,7 +350,7 @@ impl Sight {
         }
         survey_of(&*self.file, seed, stopped).map_err(|error| match error.kind() {
             io::ErrorKind::FileTooLarge => HostFailure::TooLarge(MOST_SURVEYED.saturating_add(1)),
-            _ => HostFailure::Failed(format!("{}: {error}", self.shown.display())),
+            _ => HostFailure::Failed(format!("{}: {error}", named(&self.shown))),
         })
     }
 }
@@ -392,9 +392,14 @@ fn format_digest(length: u64, hash: u128) -> String {
     format!("{length}-{hash:032x}")
 }
 
+/// A path in a sentence, on its line.
+fn named(path: &Path) -> String {
+    visible_line(&path.to_string_lossy())
+}
+
 /// What went wrong, in words for a model.
 fn describe(path: &Path, error: wasmtime_wasi::p2::FsError) -> String {
-    let path = path.display();
+    let path = named(path);
     match error.downcast() {
         Ok(ErrorCode::NoEntry) => format!("{path} does not exist"),
         Ok(ErrorCode::Access) => format!("{path}: access was not granted"),

@@ -12,6 +12,7 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
+use super::error::shown;
 use super::{Request, SearchError};
 
 /// The folder that files are opened below.
@@ -48,12 +49,12 @@ impl Anchor {
         let (root, base) = (&request.root, &request.base);
         let below = root
             .strip_prefix(base)
-            .map_err(|_| SearchError::Outside(root.display().to_string()))?;
+            .map_err(|_| SearchError::Outside(shown(root)))?;
         let explain = |error: Errno| match error {
-            Errno::NOENT | Errno::NOTDIR => SearchError::NotFound(root.display().to_string()),
-            Errno::XDEV | Errno::LOOP => SearchError::Outside(root.display().to_string()),
+            Errno::NOENT | Errno::NOTDIR => SearchError::NotFound(shown(root)),
+            Errno::XDEV | Errno::LOOP => SearchError::Outside(shown(root)),
             other => SearchError::Io {
-                path: root.display().to_string(),
+                path: shown(root),
                 source: other.into(),
             },
         };
@@ -62,7 +63,7 @@ impl Anchor {
             .file_type();
         // The caller resolved links; one that is here now was put here since.
         if kind.is_symlink() {
-            return Err(SearchError::Outside(root.display().to_string()));
+            return Err(SearchError::Outside(shown(root)));
         }
         // A granted single file is opened from its folder; the grant names the
         // one file, and the walk finds no other.

@@ -1,6 +1,7 @@
 //! Why a search did not happen, in words that a model can act on.
 
 use std::io;
+use std::path::Path;
 
 /// Why a search did not happen. Files that cannot be read do not end a search;
 /// they are left out.
@@ -30,4 +31,9 @@ pub enum SearchError {
     /// The root could not be opened.
     #[error("cannot open `{path}`: {source}")]
     Io { path: String, source: io::Error },
+}
+
+/// A path in a sentence, on its line.
+pub(super) fn shown(path: &Path) -> String {
+    toolbay_contract::visible_line(&path.to_string_lossy())
 }

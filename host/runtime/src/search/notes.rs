@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use super::error::shown;
+
 /// So many are named; a result has room for a few, and the rest is counted.
 const MOST_NAMED: usize = 2;
 
@@ -51,8 +53,13 @@ impl Notes {
     }
 
     fn name(&self, path: &Path) -> String {
-        let path = path.strip_prefix(&self.root).unwrap_or(path);
-        let name = toolbay_contract::visible_line(&path.to_string_lossy());
+        // What is searched may be a file itself, of which nothing is left below the root.
+        let below = path.strip_prefix(&self.root).unwrap_or(path);
+        let path = match below.as_os_str().is_empty() {
+            true => path.file_name().map_or(path, Path::new),
+            false => below,
+        };
+        let name = shown(path);
         match name.char_indices().rev().nth(MOST_OF_NAME) {
             None => name,
             Some((at, _)) => format!("…{}", name.get(at..).unwrap_or_default()),
@@ -63,6 +70,20 @@ impl Notes {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_that_is_searched_alone_has_its_name() {
+        for (root, path, wanted) in [
+            ("/r/a.txt", "/r/a.txt", "`a.txt` is long."),
+            ("/r", "/r", "`r` is long."),
+            ("/", "/", "`/` is long."),
+            ("/r", "/r/s/a.txt", "`s/a.txt` is long."),
+        ] {
+            let notes = Notes::new(Path::new(root));
+            notes.add(Path::new(path), "is long");
+            assert_eq!(notes.sentences(), [wanted], "{root}");
+        }
+    }
 
     #[test]
     fn a_few_are_named_and_the_others_counted() {

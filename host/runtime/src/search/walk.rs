@@ -9,6 +9,7 @@ use ignore::overrides::{Override, OverrideBuilder};
 use ignore::types::Types;
 
 use super::crawl::{Crawl, FoundFile, Judge};
+use super::error::shown;
 use super::ignored::{Ignored, Level, Present};
 use super::notes::Notes;
 use super::{Fence, Request, SearchError, Stop, types};
@@ -101,9 +102,7 @@ pub(super) fn walk_with<T: Item>(
         return Err(SearchError::Stopped);
     }
     if crawl.is_too_much() {
-        return Err(SearchError::TooManyFiles(
-            request.root.display().to_string(),
-        ));
+        return Err(SearchError::TooManyFiles(shown(&request.root)));
     }
     let runs = gathered
         .into_inner()

@@ -39,10 +39,20 @@ fn a_web_page_cannot_reach_it_by_another_name() {
     assert_eq!(server.post(&[("Host", None)], &begin()).status, 400);
     let body = begin();
     let head = server.head("POST", &[], body.len());
+    let own = format!("http://localhost:{port}");
     for (good, bad) in [
         // Two of them, in both orders.
         ("\r\nContent-Type", "\r\nHost: evil.example\r\nContent-Type"),
         ("\r\nHost", "\r\nHost: evil.example\r\nHost"),
+        // Of pages, too, whichever comes first.
+        (
+            "\r\nHost",
+            &format!("\r\nOrigin: {own}\r\nOrigin: http://evil.example\r\nHost"),
+        ),
+        (
+            "\r\nHost",
+            &format!("\r\nOrigin: http://evil.example\r\nOrigin: {own}\r\nHost"),
+        ),
         // Another one in the address.
         ("POST /mcp", "POST http://evil.example/mcp"),
         (
@@ -77,7 +87,6 @@ fn a_web_page_cannot_reach_it_by_another_name() {
         let reply = server.post(&[("Origin", Some(origin))], &begin());
         assert_eq!(reply.status, 403, "{origin}");
     }
-    let own = format!("http://localhost:{port}");
     let local = format!("localhost:{port}");
     let reply = server.post(&[("Host", Some(&local)), ("Origin", Some(&own))], &begin());
     assert_eq!(reply.status, 200);

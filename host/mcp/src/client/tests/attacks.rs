@@ -110,7 +110,7 @@ async fn a_flood_of_notifications_ends_the_connection() {
         let parts = (bounds::FLOOD + bounds::BURST) as usize / 1_000 + 2;
         vec![Say::Bytes(many); parts]
     };
-    harms_only_itself(flood, "far more notifications").await;
+    harms_only_itself(flood, "far more notifications and requests").await;
 }
 
 #[tokio::test]

@@ -19,33 +19,35 @@ use crate::client::config::{Hidden, LinkConfig, ServerConfig, UrlConfig};
 use crate::client::{Departures, NoLauncher, Servers, Surroundings};
 
 /// A request as it came.
-struct Request {
-    method: String,
+pub(super) struct Request {
+    pub(super) method: String,
     path: String,
     headers: HashMap<String, String>,
-    body: Value,
+    pub(super) body: Value,
 }
 
-type Serve = Arc<dyn Fn(Request) -> Reply + Send + Sync>;
+pub(super) type Serve = Arc<dyn Fn(Request) -> Reply + Send + Sync>;
 
-enum Reply {
+pub(super) enum Reply {
     /// Status, headers, body.
     Whole(u16, Vec<(&'static str, String)>, Vec<u8>),
     /// Events, as long as they come.
     Events(mpsc::UnboundedReceiver<String>),
+    /// The same events as fast as they are taken; an empty text is silence.
+    Endless(String),
 }
 
-fn json_reply(value: &Value) -> Reply {
+pub(super) fn json_reply(value: &Value) -> Reply {
     let kind = vec![("Content-Type", "application/json".to_owned())];
     Reply::Whole(200, kind, value.to_string().into_bytes())
 }
 
-fn status(code: u16) -> Reply {
+pub(super) fn status(code: u16) -> Reply {
     Reply::Whole(code, Vec::new(), Vec::new())
 }
 
 /// Serves HTTP as plainly as a test needs it: one request a connection.
-async fn listen(serve: Serve) -> SocketAddr {
+pub(super) async fn listen(serve: Serve) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move {
@@ -58,6 +60,9 @@ async fn listen(serve: Serve) -> SocketAddr {
     });
     address
 }
+
+const EVENTS_FOLLOW: &str =
+    "HTTP/1.1 200 x\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
 
 async fn answer(stream: TcpStream, serve: Serve) -> std::io::Result<()> {
     let (read, mut write) = stream.into_split();
@@ -101,10 +106,15 @@ async fn answer(stream: TcpStream, serve: Serve) -> std::io::Result<()> {
             write.write_all(head.as_bytes()).await?;
             write.write_all(&body).await
         }
+        Reply::Endless(events) => {
+            write.write_all(EVENTS_FOLLOW.as_bytes()).await?;
+            while !events.is_empty() {
+                write.write_all(events.as_bytes()).await?;
+            }
+            std::future::pending().await
+        }
         Reply::Events(mut events) => {
-            let head = "HTTP/1.1 200 x\r\nContent-Type: text/event-stream\r\n\
-                        Connection: close\r\n\r\n";
-            write.write_all(head.as_bytes()).await?;
+            write.write_all(EVENTS_FOLLOW.as_bytes()).await?;
             while let Some(event) = events.recv().await {
                 write.write_all(event.as_bytes()).await?;
                 write.flush().await?;
@@ -121,12 +131,12 @@ fn url(address: SocketAddr, path: &str) -> UrlConfig {
     }
 }
 
-fn http(address: SocketAddr) -> ServerConfig {
+pub(super) fn http(address: SocketAddr) -> ServerConfig {
     config(LinkConfig::Http(url(address, "/mcp")))
 }
 
 /// What a fake server says to a message, without the line ends.
-fn first(answer: &Answer, message: &Value) -> Option<Value> {
+pub(super) fn first(answer: &Answer, message: &Value) -> Option<Value> {
     answer(message).into_iter().find_map(|say| match say {
         Say::Line(value) => Some(value),
         _ => None,

@@ -15,6 +15,8 @@ pub(in crate::client) struct Guarded<T> {
     inner: T,
     rate: Rate,
     trouble: Trouble,
+    /// What it sends is not read any more.
+    is_flooded: bool,
     /// Until the other side was told that this is over.
     _stay: Stay,
 }
@@ -25,6 +27,7 @@ impl<T> Guarded<T> {
             inner,
             rate: Rate::new(Instant::now()),
             trouble,
+            is_flooded: false,
             _stay: stay,
         }
     }
@@ -51,8 +54,10 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Guarded<T> {
                 Taken::Passed => return Some(message),
                 Taken::Dropped => {}
                 Taken::Flood => {
-                    self.trouble
-                        .note("it sent far more notifications than anybody could read");
+                    self.is_flooded = true;
+                    self.trouble.note(
+                        "it sent far more notifications and requests than anybody could read",
+                    );
                     return None;
                 }
             }
@@ -60,7 +65,12 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Guarded<T> {
     }
 
     async fn close(&mut self) -> Result<(), Self::Error> {
-        self.inner.close().await
+        // Who waits to hand over what nobody reads never ends: to drop it ends it.
+        if self.is_flooded {
+            return Ok(());
+        }
+        let closing = tokio::time::timeout(bounds::CLOSING, self.inner.close());
+        closing.await.unwrap_or(Ok(()))
     }
 }
 

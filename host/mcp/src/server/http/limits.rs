@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 /// The body of a request. Tools take inputs of a megabyte at most; a file to write is the largest.
-pub(super) const MOST_BYTES: usize = 4 << 20;
+pub(in crate::server) const MOST_BYTES: usize = 4 << 20;
 /// Values of a request. An input of a tool has some hundreds; a notebook some thousands.
-pub(super) const MOST_VALUES: usize = 50_000;
+pub(in crate::server) const MOST_VALUES: usize = 50_000;
 /// What requests in work may take of the memory, as it is estimated: in all, and those of one
 /// client. With all of it taken the server stays below a gigabyte.
 pub(super) const MEMORY: usize = 512 << 20;
@@ -42,6 +42,6 @@ pub(super) const SESSION_TIME: Duration = Duration::from_secs(2 * 3600);
 pub(super) const AGAIN: Duration = Duration::from_secs(1);
 pub(super) const SESSION_AGAIN: Duration = Duration::from_secs(10);
 /// Arrays and objects inside each other. Inputs of tools are a few deep.
-pub(super) const DEEPEST: usize = 64;
+pub(in crate::server) const DEEPEST: usize = 64;
 /// What answers have to get out when the server ends.
 pub(super) const LAST_WORDS: Duration = Duration::from_secs(3);
