@@ -16,9 +16,10 @@ impl PathPattern {
         if leads_to == base {
             return None;
         }
-        // It was a pattern already: with another folder in front it may be too long, which the
-        // folder alone cannot make it in practice.
-        let shape = shape(Some(leads_to), &parts).ok()?;
+        // It was a pattern already: only a folder of thousands of letters in front makes it too long.
+        // Then all of the folder is meant.
+        let whole = Shape::Literal(leads_to.clone());
+        let shape = shape(Some(leads_to), &parts).unwrap_or(whole);
         Some(Self {
             shape,
             allows: self.allows.clone(),
