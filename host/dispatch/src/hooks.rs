@@ -27,7 +27,8 @@ use toolbay_sandbox::process::{Ended, Script};
 
 pub use event::HookEvent;
 pub use files::{
-    CommandForm, LookBudget, NameGround, NamedFiles, TooMuchNamed, closed_files, named_files,
+    CommandForm, LookBudget, NameGround, NamedFiles, TooMuchNamed, closed_files, is_code_variable,
+    named_files,
 };
 pub use message::{HookMessage, HookSource, PermissionWord};
 pub use pins::ChangedHook;

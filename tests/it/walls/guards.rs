@@ -212,6 +212,47 @@ fn nothing_that_a_guard_runs_can_be_written() {
             "python3 \"hooks/$G.py\"",
             "hooks/guard.py",
         ),
+        ("a link and the way back", "sh ln/../plain", "sub/plain"),
+        (
+            "a folder that is a link and the way back",
+            "cd ln && sh ../plain",
+            "sub/plain",
+        ),
+        (
+            "one folder after the other",
+            "cd \"$CLAUDE_PROJECT_DIR\" && cd sub && cd deep && sh plain",
+            "sub/deep/plain",
+        ),
+        (
+            "a name without its end",
+            "F=plain.in; sh \"$CLAUDE_PROJECT_DIR/hooks/${F%.in}\"",
+            "hooks/plain",
+        ),
+        (
+            "a class of characters",
+            "sh hooks/pla[[:alpha:]]n",
+            "hooks/plain",
+        ),
+        (
+            "a variable that is run",
+            "BASH_ENV=hooks/plain bash -c true",
+            "hooks/plain",
+        ),
+        (
+            "a dot behind a redirection",
+            "</dev/null . './my hooks/plain'",
+            "my hooks/plain",
+        ),
+        (
+            "an interpreter in a variable",
+            "S=sh; $S 'my hooks/plain'",
+            "my hooks/plain",
+        ),
+        (
+            "a program that would be found first",
+            "PATH=bin:$PATH later-tool || true",
+            "bin/later-tool",
+        ),
     ] {
         let project = Project::new();
         executable(&project, "tools/interpreter", "#!/bin/sh\nexit 0\n");
@@ -229,9 +270,13 @@ fn nothing_that_a_guard_runs_can_be_written() {
             "hooks/guard.py",
             "hooks/guard.tcl",
             "hooks/plain",
+            "my hooks/plain",
+            "sub/plain",
+            "sub/deep/plain",
         ] {
             project.file(name, "");
         }
+        std::os::unix::fs::symlink("sub/deep", project.root().join("ln")).unwrap();
         std::fs::create_dir_all(project.root().join("bin")).unwrap();
         user_hooks(&project, &[hook(command, json!({"matcher": "Read"}))]);
         let before = std::fs::read(project.root().join(target)).ok();

@@ -116,6 +116,62 @@ const TURNS: &[Turn] = &[
         names: "pkg/part.py changed",
     },
     Turn {
+        name: "a script behind a link and the way back",
+        settings: || hook("cd way && sh ../plain"),
+        change: |root| std::fs::write(root.join("scripts/plain"), "evil()").unwrap(),
+        names: "scripts/plain changed",
+    },
+    Turn {
+        name: "a script behind one folder after the other",
+        settings: || hook("cd scripts && cd deep && sh plain"),
+        change: |root| std::fs::write(root.join("scripts/deep/plain"), "evil()").unwrap(),
+        names: "scripts/deep/plain changed",
+    },
+    Turn {
+        name: "a script whose name is made of two",
+        settings: || hook("F=scripts/pl; F=${F}ain.off; sh ${F%.off}"),
+        change: |root| std::fs::write(root.join("scripts/plain"), "evil()").unwrap(),
+        names: "scripts/plain changed",
+    },
+    Turn {
+        name: "a script in a variable that is run",
+        settings: || hook("BASH_ENV=scripts/plain bash -c true"),
+        change: |root| std::fs::write(root.join("scripts/plain"), "evil()").unwrap(),
+        names: "scripts/plain changed",
+    },
+    Turn {
+        name: "a program that is found before another",
+        settings: || hook("PATH=scripts:$PATH jq ."),
+        change: |root| put(root, "scripts/jq", "#!/bin/sh\ntouch pwned"),
+        names: "scripts/jq appeared",
+    },
+    Turn {
+        name: "a server behind a link and the way back",
+        settings: || json!({"mcpServers": {"s": {"command": "way/../server"}}}),
+        change: |root| put(root, "scripts/server", "#!/bin/sh\ntouch pwned"),
+        names: "scripts/server changed",
+    },
+    Turn {
+        name: "the script of a server in a folder that is a link",
+        settings: || {
+            let args = json!(["../plain"]);
+            json!({"mcpServers": {"s": {"command": "sh", "args": args, "cwd": "way"}}})
+        },
+        change: |root| std::fs::write(root.join("scripts/plain"), "evil()").unwrap(),
+        names: "scripts/plain changed",
+    },
+    Turn {
+        name: "a link on the way to a script",
+        settings: || hook("sh way/../plain"),
+        change: |root| {
+            put(root, "other/plain", "touch pwned");
+            std::fs::create_dir(root.join("other/deep")).unwrap();
+            std::fs::remove_file(root.join("way")).unwrap();
+            std::os::unix::fs::symlink("other/deep", root.join("way")).unwrap();
+        },
+        names: "way changed",
+    },
+    Turn {
         name: "a script that becomes a named pipe",
         settings: || hook("scripts/guard.sh"),
         change: |root| {
@@ -380,9 +436,11 @@ fn project() -> (Project, tempfile::TempDir) {
     put(&root, "pkg/part.py", "");
     put(&root, "my scripts/guard.sh", "exit 0\n");
     // Nothing of them says that they are scripts.
-    for name in ["scripts/plain", "notice"] {
+    std::fs::create_dir(root.join("scripts/deep")).unwrap();
+    for name in ["scripts/plain", "scripts/deep/plain", "notice"] {
         std::fs::write(root.join(name), "").unwrap();
     }
+    std::os::unix::fs::symlink("scripts/deep", root.join("way")).unwrap();
     put(&root, "parts/one.wasm", "one");
     std::os::unix::fs::symlink("link-target.sh", root.join("link.sh")).unwrap();
     let outside = tempfile::tempdir().unwrap();

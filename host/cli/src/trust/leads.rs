@@ -12,26 +12,13 @@ use std::sync::Arc;
 use serde_json::Value;
 use toolbay_dispatch::fingerprint::{Fingerprint, listed};
 use toolbay_dispatch::hooks::{
-    CommandForm, LookBudget, NameGround, NamedFiles, TooMuchNamed, named_files,
+    CommandForm, LookBudget, NameGround, NamedFiles, TooMuchNamed, is_code_variable, named_files,
 };
 
 use crate::places;
 
 /// More entries than a folder of components has.
 const MOST_ENTRIES: usize = 10_000;
-
-/// Variables of a server whose values are run, whatever the name of the file.
-const CODE_VARIABLES: [&str; 9] = [
-    "BASH_ENV",
-    "ENV",
-    "LD_AUDIT",
-    "LD_PRELOAD",
-    "DYLD_INSERT_LIBRARIES",
-    "NODE_OPTIONS",
-    "PERL5OPT",
-    "PYTHONSTARTUP",
-    "RUBYOPT",
-];
 
 /// What a text leads to, as it was when the text was read.
 #[derive(Debug, Clone, Default)]
@@ -182,16 +169,24 @@ fn server_files(
     for key in FIRST {
         all.extend(strings(object.get(key)));
     }
-    for (_, value) in object.iter().filter(|(key, _)| !FIRST.contains(&&***key)) {
+    let env = object.get("env").and_then(Value::as_object);
+    let env = || env.into_iter().flatten();
+    for (name, value) in env() {
+        // As in front of a command: where programs are looked for depends on the name.
+        let values = strings(Some(value)).into_iter();
+        all.extend(values.map(|value| format!("{name}={value}")));
+    }
+    for (_, value) in object
+        .iter()
+        .filter(|(key, _)| !FIRST.contains(&&***key) && *key != "env")
+    {
         all.extend(strings(Some(value)));
     }
     let words: Vec<String> = all.iter().map(|text| filled_in(text)).collect();
     let mut files = named(CommandForm::Words(&words), ground, budget)?;
     // The command is run whatever its name is.
     let mut run: Vec<String> = words.first().cloned().into_iter().collect();
-    let env = object.get("env").and_then(Value::as_object);
-    let env = env.into_iter().flatten();
-    let code = env.filter(|(name, _)| CODE_VARIABLES.contains(&&***name));
+    let code = env().filter(|(name, _)| is_code_variable(name));
     run.extend(
         code.flat_map(|(_, value)| strings(Some(value)))
             .map(|text| filled_in(&text)),
@@ -266,6 +261,9 @@ mod tests {
             "g1.py",
             "README",
             "srvtxt",
+            "sub/server",
+            "sub/deep/guard",
+            "sub/guard",
         ] {
             let file = project.join(file);
             std::fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -273,6 +271,7 @@ mod tests {
         }
         let mode = std::fs::Permissions::from_mode(0o755);
         std::fs::set_permissions(project.join("bin/tool"), mode).unwrap();
+        std::os::unix::fs::symlink("sub/deep", project.join("ln")).unwrap();
         let ground = NameGround::of_project(&project, None);
         for (entry, wanted) in [
             (json!({"command": "./bin/tool"}), &["bin/tool"][..]),
@@ -329,6 +328,23 @@ mod tests {
             (
                 json!({"command": "bash", "args": ["-c", "true"], "env": {"A": "1", "B": "2", "C": "3",
                     "D": "4", "BASH_ENV": "odd"}}),
+                &["odd"],
+            ),
+            (json!({"command": "ln/../server"}), &["ln", "sub/server"]),
+            (
+                json!({"command": "sh", "args": ["../guard"], "cwd": "ln"}),
+                &["ln", "sub/guard"],
+            ),
+            (
+                json!({"command": "sh", "args": ["-c", "cd sub && cd deep && sh guard"]}),
+                &["sub/deep/guard", "sub/guard"],
+            ),
+            (
+                json!({"command": "sh", "args": ["-c", "G=gu; G+=ar; . sub/\"$G\"d"]}),
+                &["sub/guard"],
+            ),
+            (
+                json!({"command": "perl", "args": ["x"], "env": {"PERL5OPT": "-Mx", "LD_PRELOAD": "odd"}}),
                 &["odd"],
             ),
         ] {

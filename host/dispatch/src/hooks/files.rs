@@ -9,19 +9,26 @@
 /// How much is looked at.
 mod bounds;
 mod crude;
+mod expansions;
 mod globs;
 mod kinds;
 mod lexer;
 mod look;
 mod missing;
+mod parts;
+mod paths;
+mod places;
+mod programs;
+mod variables;
 mod wanted;
 
 use std::collections::BTreeSet;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use super::Hooks;
 
 pub use bounds::{LookBudget, TooMuchNamed};
+pub use kinds::is_code_variable;
 pub(super) use missing::missing_script;
 
 use look::Look;
@@ -110,25 +117,6 @@ pub fn named_files(
     look.at_command(command)?;
     look.at_interpreters()?;
     Ok(look.files)
-}
-
-fn relative(word: &str) -> &str {
-    word.trim_start_matches('/')
-}
-
-/// Without `.` and `..`, as far as no link is on the way.
-fn plain(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => {
-                plain.pop();
-            }
-            Component::CurDir => {}
-            part => plain.push(part),
-        }
-    }
-    plain
 }
 
 #[cfg(test)]

@@ -11,6 +11,8 @@ pub(super) const LONGEST_COMMAND: usize = 64 << 10;
 pub(super) const MOST_WORDS: usize = 4096;
 /// All words and signs of one command, with those that are read twice.
 pub(super) const MOST_TOKENS: usize = 4 * MOST_WORDS;
+/// What may be written down of the values of its variables, in pieces of 16 bytes.
+pub(super) const MOST_VALUE_PIECES: usize = 200_000;
 /// Folders that the words of one command may start from.
 pub(super) const MOST_FOLDERS: usize = 48;
 /// Names that are looked for, for one command: a script of a thousand words in the settings stays below,
@@ -28,6 +30,8 @@ pub enum TooMuchNamed {
     Depth,
     #[error("it names too much to be checked: it has more than {MOST_WORDS} words")]
     Words,
+    #[error("it names too much to be checked: its variables have too many values")]
+    Values,
     #[error("it names too much to be checked: it names more than {MOST_FOLDERS} folders")]
     Folders,
     #[error("it names too much to be checked: more than {MOST_LOOKS} names would be looked for")]

@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 use super::bounds::{LookBudget, TooMuchNamed};
 use super::lexer::{ANY, ONE};
 
+/// `**` is looked through so deep.
+const DEEPEST: usize = 8;
+
 /// The folder that a pattern looks into: what is in front of its first star.
 pub(super) fn folder(text: &str) -> &str {
     let first = text.find([ANY, ONE]).unwrap_or(text.len());
@@ -21,6 +24,10 @@ pub(super) fn matches(
     let mut found = vec![base.to_owned()];
     for part in text.split('/').filter(|part| !part.is_empty()) {
         let mut next = Vec::new();
+        if part.len() > 1 && part.chars().all(|c| c == ANY) {
+            // All folders below, in shells that have this; or any name, as one star.
+            next = folders_below(&found, is_wanted, budget)?;
+        }
         if !part.contains([ANY, ONE]) {
             next.extend(found.iter().map(|folder| folder.join(part)));
             found = next;
@@ -35,7 +42,8 @@ pub(super) fn matches(
                 budget.spend(1)?;
                 let name = entry.file_name();
                 let name = name.to_string_lossy();
-                if is_match(part, &name) {
+                // Some shells can be told that capitals are the same.
+                if is_match(part, &name) || is_match(&part.to_lowercase(), &name.to_lowercase()) {
                     next.push(entry.path());
                 }
             }
@@ -46,8 +54,33 @@ pub(super) fn matches(
     Ok(found)
 }
 
+fn folders_below(
+    folders: &[PathBuf],
+    is_wanted: &dyn Fn(&Path) -> bool,
+    budget: &mut LookBudget,
+) -> Result<Vec<PathBuf>, TooMuchNamed> {
+    let mut found = folders.to_vec();
+    let mut open: Vec<(PathBuf, usize)> = folders.iter().map(|it| (it.clone(), 0)).collect();
+    while let Some((folder, depth)) = open.pop() {
+        if depth == DEEPEST || !is_wanted(&folder) {
+            continue;
+        }
+        let Ok(entries) = folder.read_dir() else {
+            continue;
+        };
+        for entry in entries.flatten() {
+            budget.spend(1)?;
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                found.push(entry.path());
+                open.push((entry.path(), depth + 1));
+            }
+        }
+    }
+    Ok(found)
+}
+
 /// In time that is the product of both lengths at most.
-fn is_match(pattern: &str, name: &str) -> bool {
+pub(super) fn is_match(pattern: &str, name: &str) -> bool {
     let pattern: Vec<char> = pattern.chars().collect();
     let name: Vec<char> = name.chars().collect();
     let (mut at, mut in_name) = (0, 0);

@@ -4,26 +4,29 @@
 //! many, and a word too few leaves a guard open. Texts in quotes, in substitutions and in here-documents
 //! are read as commands as well.
 
+mod patterns;
 mod quotes;
 mod redirections;
+mod skips;
 
-use super::bounds::TooMuchNamed;
+use super::bounds::{MOST_TOKENS, TooMuchNamed};
+
+pub(super) use patterns::alternatives;
 
 /// What a shell fills in: any text without a slash.
 pub(super) const ANY: char = '\u{1}';
 /// One character of its choice.
 pub(super) const ONE: char = '\u{2}';
-/// Around the name of a variable; around nothing for the output of a command.
+/// Around a variable as it is written between braces, `{` and a choice, or nothing for the output of a
+/// command.
 pub(super) const NAME: char = '\u{3}';
 pub(super) const NAME_END: char = '\u{4}';
 
 /// Texts in texts are read so deep. Scripts of people take three or four levels.
 const MOST_DEPTH: usize = 12;
 
-/// Longer ones are text; each sign that could begin one is looked behind.
-const LONGEST_SET: usize = 256;
-/// Here-documents of one line; each is looked for to the end of the text.
-const MOST_DOCUMENTS: usize = 16;
+/// Here-documents of one text; each is looked for to the end of the text.
+const MOST_DOCUMENTS: usize = 64;
 
 /// Words behind which a command begins.
 pub(super) const BEFORE_COMMANDS: &[&str] = &[
@@ -50,6 +53,10 @@ pub(super) struct Word {
     pub(super) is_compared: bool,
     /// It stands in a text in quotes, which need not be a command.
     pub(super) is_inner: bool,
+    /// Which of the texts it stands in.
+    pub(super) text_number: usize,
+    /// Nothing in front of it in its text decides whether it is reached.
+    pub(super) is_certain: bool,
 }
 
 impl Word {
@@ -82,6 +89,30 @@ pub(super) fn of_words(words: &[String]) -> Result<Vec<Token>, TooMuchNamed> {
     Ok(tokens)
 }
 
+/// The tokens of a text that a word may stand for once its variables are put in.
+pub(super) fn lex_more(text: &str, tokens: &mut Vec<Token>) -> Result<(), TooMuchNamed> {
+    let first = tokens.len();
+    lex_into(&restored(text), MOST_DEPTH, tokens)?;
+    set_inner(&mut tokens[first..]);
+    Ok(())
+}
+
+/// A text as a part of one word.
+pub(super) fn part(text: &str) -> String {
+    let mut lexer = Lexer::new(text);
+    while let Some(c) = lexer.next() {
+        lexer.in_word(c);
+    }
+    lexer.word.unwrap_or_default().text
+}
+
+/// A text with its escapes, as `printf` and `echo` read it.
+pub(super) fn unescaped(text: &str) -> String {
+    let mut lexer = Lexer::new(text);
+    lexer.escaped(None);
+    lexer.word.unwrap_or_default().text
+}
+
 fn lex_into(text: &str, depth: usize, all: &mut Vec<Token>) -> Result<(), TooMuchNamed> {
     let Some(depth) = depth.checked_sub(1) else {
         return Err(TooMuchNamed::Depth);
@@ -97,24 +128,41 @@ fn lex_into(text: &str, depth: usize, all: &mut Vec<Token>) -> Result<(), TooMuc
             && word.text != text
         {
             in_quotes.push(restored(&word.text));
+            // What a variable or an alias holds.
+            let behind = word.text.split_once('=').map(|(_, value)| value);
+            let behind = behind.filter(|value| may_be_command(value));
+            in_quotes.extend(behind.map(restored));
         }
     }
     let Lexer { tokens, inner, .. } = lexer;
-    all.extend(tokens);
+    let text_number = all.len();
+    for mut token in tokens {
+        if let Token::Word(word) = &mut token {
+            word.text_number = text_number;
+        }
+        all.push(token);
+    }
     all.push(Token::End);
+    if all.len() > MOST_TOKENS {
+        return Err(TooMuchNamed::Words);
+    }
     for text in inner.iter().filter(|text| !text.trim().is_empty()) {
         lex_into(text, depth, all)?;
     }
     for text in in_quotes {
         let first = all.len();
         lex_into(&text, depth, all)?;
-        for token in &mut all[first..] {
-            if let Token::Word(word) = token {
-                word.is_inner = true;
-            }
-        }
+        set_inner(&mut all[first..]);
     }
     Ok(())
+}
+
+fn set_inner(tokens: &mut [Token]) {
+    for token in tokens {
+        if let Token::Word(word) = token {
+            word.is_inner = true;
+        }
+    }
 }
 
 /// Whether a shell would find more in a text than one word.
@@ -125,10 +173,12 @@ fn may_be_command(text: &str) -> bool {
 /// A text with marks, as it was written.
 fn restored(text: &str) -> String {
     let mut restored = String::new();
-    for c in text.chars() {
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
         match c {
             ANY => restored.push('*'),
             ONE => restored.push('?'),
+            NAME if chars.peek() == Some(&'{') => {}
             NAME => restored.push_str("${"),
             NAME_END => restored.push('}'),
             c => restored.push(c),
@@ -154,11 +204,16 @@ struct Lexer {
     inner: Vec<String>,
     /// The ends of here-documents that begin with the next line.
     documents: Vec<String>,
+    documents_left: usize,
     cases: Vec<Case>,
     in_brackets: bool,
     in_double: bool,
     /// The next word begins a command.
     is_fresh: bool,
+    /// So far, one command follows the other.
+    is_certain: bool,
+    /// How many lists and expansions this text is in.
+    nesting: usize,
 }
 
 impl Lexer {
@@ -170,10 +225,13 @@ impl Lexer {
             word: None,
             inner: Vec::new(),
             documents: Vec::new(),
+            documents_left: MOST_DOCUMENTS,
             cases: Vec::new(),
             in_brackets: false,
             in_double: false,
             is_fresh: true,
+            is_certain: true,
+            nesting: 0,
         }
     }
 
@@ -185,6 +243,7 @@ impl Lexer {
                     self.read_documents();
                 }
                 c if c.is_whitespace() => self.finish_word(),
+                '(' if self.is_list() => self.list(),
                 ';' | '&' | '|' | '(' | ')' => self.operator(c),
                 '<' | '>' => self.redirection(c),
                 '#' if self.word.is_none() => {
@@ -193,14 +252,27 @@ impl Lexer {
                     }
                 }
                 '~' if self.word.is_none() => self.home(),
-                '*' => self.push(ANY),
-                '?' => self.push(ONE),
-                '[' => self.set(),
-                '{' => self.choice(),
-                c => self.part(c),
+                c => self.in_word(c),
             }
         }
         self.end();
+    }
+
+    /// What is filled in, and what is the same in and out of quotes.
+    fn in_word(&mut self, c: char) {
+        match c {
+            '?' | '*' | '+' | '@' | '!' if self.opens_group(c) => self.group(),
+            '*' => self.push(ANY),
+            '?' => self.push(ONE),
+            '[' => self.set(),
+            '{' => self.choice(),
+            c => self.part(c),
+        }
+    }
+
+    /// Behind `!`, brackets may hold commands.
+    fn opens_group(&self, c: char) -> bool {
+        self.peek() == Some('(') && (c != '!' || self.word.is_some() || !self.is_fresh)
     }
 
     fn next(&mut self) -> Option<char> {
@@ -211,6 +283,10 @@ impl Lexer {
 
     fn peek(&self) -> Option<char> {
         self.chars.get(self.at).copied()
+    }
+
+    fn step(&mut self) {
+        self.at = (self.at + 1).min(self.chars.len());
     }
 
     fn push(&mut self, c: char) {
@@ -263,42 +339,39 @@ impl Lexer {
         }
     }
 
-    /// `[abc]`, if it is closed in this word.
-    fn set(&mut self) {
-        let rest = self.rest_of_word();
-        // A closing sign that comes first is one of the set.
-        let first = usize::from(matches!(rest.first(), Some('!' | '^')));
-        let end = rest.iter().skip(first + 1).position(|c| *c == ']');
-        match end {
-            Some(end) => {
-                self.at += first + 1 + end + 1;
-                self.push(ONE);
-            }
-            None => self.plain('['),
-        }
+    /// Whether a bracket begins the values of a list: `A=(…)`.
+    fn is_list(&self) -> bool {
+        let name = self.word.as_ref().map(|word| &*word.text);
+        let name = name.and_then(|text| text.strip_suffix('='));
+        name.is_some_and(|name| !name.contains('=')) && self.nesting < MOST_DEPTH
     }
 
-    /// `{a,b}` and `{1..9}`, if they are closed in this word.
-    fn choice(&mut self) {
-        let rest = self.rest_of_word();
-        let end = rest.iter().position(|c| *c == '}');
-        match end {
-            Some(end)
-                if rest[..end].contains(&',')
-                    || rest[..end].windows(2).any(|two| two == ['.', '.']) =>
-            {
-                self.at += end + 1;
-                self.push(ANY);
-            }
-            Some(_) | None => self.plain('{'),
+    /// Each value of a list is read as one of the variable.
+    fn list(&mut self) {
+        let text = self.commands();
+        let mut values = Self {
+            nesting: self.nesting + 1,
+            ..Self::new(&text)
+        };
+        values.run();
+        let Some(name) = self.word.take() else {
+            return;
+        };
+        let name = name.text.trim_end_matches(['=', '+']).to_owned();
+        let empty = Word::default();
+        let tokens = values.tokens.into_iter().filter_map(|token| match token {
+            Token::Word(word) => Some(word),
+            Token::End | Token::Into | Token::From => None,
+        });
+        for word in std::iter::once(empty).chain(tokens) {
+            let text = format!("{name}={}", word.text);
+            self.tokens.push(Token::Word(Word {
+                text,
+                is_certain: self.is_certain,
+                ..word
+            }));
         }
-    }
-
-    fn rest_of_word(&self) -> Vec<char> {
-        let rest = self.chars[self.at..].iter();
-        let is_end = |c: &char| c.is_whitespace() || ";|&()<>\"'`$\\".contains(*c);
-        let rest = rest.take_while(|c| !is_end(c)).take(LONGEST_SET);
-        rest.copied().collect()
+        self.inner.extend(values.inner);
     }
 
     fn finish_word(&mut self) {
@@ -326,6 +399,9 @@ impl Lexer {
         self.in_brackets &= word.is_quoted || word.text != "]]";
         word.is_compared |= self.in_brackets;
         let leaves_fresh = !word.is_quoted && BEFORE_COMMANDS.contains(&&*word.text);
+        word.is_certain = self.is_certain;
+        let decides = leaves_fresh || ["case", "function"].contains(&&*word.text);
+        self.is_certain &= !(self.is_fresh && decides);
         self.is_fresh = self.is_fresh && leaves_fresh;
         self.tokens.push(Token::Word(word));
     }
@@ -338,6 +414,7 @@ impl Lexer {
 
     fn operator(&mut self, c: char) {
         self.finish_word();
+        self.is_certain &= c == ';';
         if self.in_brackets {
             return;
         }

@@ -1,20 +1,17 @@
 //! Looks for what the words of a command name, in every place where they may start from.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use super::bounds::{LONGEST_COMMAND, MOST_FOLDERS, MOST_TOKENS, MOST_WORDS};
+use super::bounds::{LONGEST_COMMAND, MOST_TOKENS, MOST_WORDS};
 use super::kinds::{COMPLETIONS, MORE_COMPLETIONS, is_script, is_source};
 use super::lexer::{self, ANY, ONE};
+use super::paths::{Links, plain, relative};
+use super::places::{Names, start_folders};
 use super::wanted::{self, Fill, Reading, Role, Simple, Wanted};
-use super::{
-    CommandForm, LookBudget, NameGround, NamedFiles, TooMuchNamed, crude, globs, plain, relative,
-};
-
-/// Links that lead to links are followed so often.
-const MOST_LINKS: usize = 40;
+use super::{CommandForm, LookBudget, NameGround, NamedFiles, TooMuchNamed, crude, globs};
 
 /// The first lines of so many scripts are read, with those of their interpreters.
 const MOST_INTERPRETERS: usize = 256;
@@ -35,8 +32,7 @@ pub(super) struct Look<'a> {
     which: NamedFiles,
     budget: &'a mut LookBudget,
     pub(super) files: BTreeSet<PathBuf>,
-    /// Which folders on the way are links.
-    links: HashMap<PathBuf, bool>,
+    links: Links,
     /// Words that scripts get, and files that are written to.
     data: HashSet<String>,
 }
@@ -52,7 +48,7 @@ impl<'a> Look<'a> {
             which,
             budget,
             files: BTreeSet::new(),
-            links: HashMap::new(),
+            links: Links::new(&ground.within),
             data: HashSet::new(),
         }
     }
@@ -77,9 +73,11 @@ impl<'a> Look<'a> {
         if tokens.len() > MOST_TOKENS {
             return Err(TooMuchNamed::Words);
         }
-        let reading = wanted::read(&tokens);
-        let folders = self.folders(&words, &reading)?;
+        let reading = wanted::read(&tokens)?;
+        let names = Names::of(&words, &reading);
+        let folders = start_folders(&names, self.ground, &mut self.links, self.budget)?;
         self.reading(&reading, &folders)?;
+        self.programs(&reading, &folders)?;
         self.crude(&words, &folders)?;
         if let CommandForm::Words([program, ..]) = command {
             self.started(program)?;
@@ -112,46 +110,41 @@ impl<'a> Look<'a> {
     /// What is started by this path, whatever it is.
     fn started(&mut self, word: &str) -> Result<(), TooMuchNamed> {
         self.budget.spend(1)?;
-        let path = plain(&self.ground.project.join(word));
+        let path = self.ground.project.join(word);
         if path.is_file() || word.contains('/') {
             self.follow(&path);
         }
         Ok(())
     }
 
-    /// Where the words of a command may start from: the project, the home folder, and every folder in
-    /// the project that the command names. A word from the root on is itself.
-    fn folders(
-        &mut self,
-        words: &[String],
-        reading: &Reading,
-    ) -> Result<Vec<PathBuf>, TooMuchNamed> {
-        let mut all = vec![PathBuf::from("/"), self.ground.project.clone()];
-        all.extend(self.ground.home.clone());
-        let wanted = reading
+    /// What is found in the folders that the command adds to where programs are looked for.
+    fn programs(&mut self, reading: &Reading, folders: &[PathBuf]) -> Result<(), TooMuchNamed> {
+        let programs: BTreeSet<&str> = reading
             .simples
             .iter()
-            .flat_map(|simple| simple.words.iter().flatten());
-        let plain_texts = wanted.filter(|word| !word.text.contains([ANY, ONE]));
-        let texts = plain_texts.map(|word| &*word.text);
-        let names: HashSet<&str> = words.iter().map(String::as_str).chain(texts).collect();
-        self.budget.spend(names.len() * all.len())?;
-        let mut named = BTreeSet::new();
-        for name in &names {
-            for base in &all {
-                let path = plain(&base.join(relative(name)));
-                if path.starts_with(&self.ground.within) && path.is_dir() {
-                    named.insert(path);
+            .flat_map(|simple| &simple.programs)
+            .map(String::as_str)
+            .collect();
+        for folder in &reading.program_folders {
+            for base in folders {
+                let is_root = base == Path::new("/");
+                if !folder.is_behind_variable && folder.text.starts_with('/') != is_root {
+                    continue;
+                }
+                let folder = base.join(relative(&folder.text));
+                if self.which == NamedFiles::Closed && folder.is_dir() {
+                    self.follow(&folder);
+                }
+                self.budget.spend(programs.len())?;
+                for program in &programs {
+                    let path = folder.join(program);
+                    if !program.contains([ANY, ONE]) && !path.is_dir() {
+                        self.follow(&path);
+                    }
                 }
             }
-            if named.len() > MOST_FOLDERS {
-                return Err(TooMuchNamed::Folders);
-            }
         }
-        all.extend(named);
-        all.sort();
-        all.dedup();
-        Ok(all)
+        Ok(())
     }
 
     /// The words without regard to quotes.
@@ -196,6 +189,13 @@ impl<'a> Look<'a> {
                     let is_target = word.role == Role::Target;
                     let given = if is_target { Given::No } else { given };
                     self.word(word, given, folders)?;
+                }
+                // What an unknown program is given.
+                let unknown = reading.simples.iter().filter(|simple| simple.is_unknown);
+                for word in unknown.flat_map(|simple| simple.words.iter().flatten()) {
+                    if !matches!(word.role, Role::Plain | Role::Target) {
+                        self.word(word, Given::Yes, folders)?;
+                    }
                 }
                 Ok(())
             }
@@ -283,10 +283,13 @@ impl<'a> Look<'a> {
         let (top, is_clone) = (within, within != project);
         // The whole of a clone is not looked through for a name at its top.
         let is_wanted = |folder: &Path| {
-            let folder = plain(folder);
-            folder.starts_with(project)
-                || is_clone && folder.starts_with(top)
-                || top.starts_with(&folder) && folder != Path::new("/")
+            let real = folder.canonicalize().ok();
+            let readings = [Some(plain(folder)), real];
+            readings.iter().flatten().any(|folder| {
+                folder.starts_with(project)
+                    || is_clone && folder.starts_with(top)
+                    || top.starts_with(folder) && folder != Path::new("/")
+            })
         };
         let text = relative(&word.text);
         let found = globs::matches(base, text, &is_wanted, self.budget)?;
@@ -296,7 +299,6 @@ impl<'a> Look<'a> {
             given
         };
         for path in found {
-            let path = plain(&path);
             self.budget.spend(1)?;
             if self.is_run(&path, given) {
                 self.follow(&path);
@@ -304,7 +306,7 @@ impl<'a> Look<'a> {
         }
         let folder = globs::folder(text);
         if word.fill == Fill::Folder && self.which == NamedFiles::Closed && !folder.is_empty() {
-            self.follow(&plain(&base.join(folder)));
+            self.follow(&base.join(folder));
         }
         Ok(())
     }
@@ -318,11 +320,20 @@ impl<'a> Look<'a> {
         given: Given,
     ) -> Result<bool, TooMuchNamed> {
         self.budget.spend(1)?;
-        let path = plain(&folder.join(format!("{}{ending}", relative(word))));
-        if self.is_run(&path, given) || self.is_later(word, ending, &path) {
-            self.follow(&path);
+        let path = folder.join(format!("{}{ending}", relative(word)));
+        let (mut is_file, mut is_named) = (false, false);
+        for path in self.links.readings(&path) {
+            if self.is_run(&path, given) || self.is_later(word, ending, &path) {
+                self.note(&path);
+                is_named = true;
+            }
+            is_file |= path.is_file();
         }
-        Ok(ending.is_empty() && path.is_file())
+        if is_named {
+            // As it is written, for the links in front of `..`.
+            self.note(&path);
+        }
+        Ok(ending.is_empty() && is_file)
     }
 
     /// Whether a name without an ending may be a program that is not there yet: a tool could make it.
@@ -347,51 +358,24 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// Notes a path, the links on the way to it, and where they lead, as far as they lie in the project.
+    /// Notes a path in all its readings, the links on the way to it, and where they lead, as far as they
+    /// lie in the project.
     fn follow(&mut self, path: &Path) {
+        self.note(path);
+        for reading in self.links.readings(path) {
+            self.note(&reading);
+        }
+    }
+
+    fn note(&mut self, path: &Path) {
         if !can_be_named(path) {
             return;
         }
-        let mut open = vec![path.to_owned()];
+        let way = self.links.way(path);
         let within = &self.ground.within;
-        for _ in 0..MOST_LINKS {
-            let Some(path) = open.pop() else {
-                return;
-            };
-            // The outermost link decides where the rest lies.
-            let mut above: Vec<&Path> = path.ancestors().collect();
-            above.reverse();
-            let links = &mut self.links;
-            let link = above.into_iter().find(|part| match links.get(*part) {
-                Some(is_link) => *is_link,
-                None => {
-                    let is_link = part.is_symlink();
-                    links.insert(part.to_path_buf(), is_link);
-                    is_link
-                }
-            });
-            let is_inside = |path: &Path| path.starts_with(within) && path != within;
-            match link {
-                Some(link) => {
-                    if is_inside(link) {
-                        self.files.insert(link.to_owned());
-                    }
-                    let (Ok(target), Ok(rest)) = (link.read_link(), path.strip_prefix(link)) else {
-                        continue;
-                    };
-                    let folder = link.parent().unwrap_or(link);
-                    let target = plain(&folder.join(target));
-                    open.push(match rest.as_os_str().is_empty() {
-                        true => target,
-                        false => target.join(rest),
-                    });
-                }
-                None if is_inside(&path) => {
-                    self.files.insert(path);
-                }
-                None => {}
-            }
-        }
+        let is_inside = |path: &PathBuf| path.starts_with(within) && path != within;
+        let all = way.links.into_iter().chain(way.end);
+        self.files.extend(all.filter(is_inside));
     }
 }
 

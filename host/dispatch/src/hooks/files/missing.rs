@@ -1,11 +1,13 @@
 //! Scripts that a hook names and that are nowhere.
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::kinds::{COMPLETIONS, MORE_COMPLETIONS, is_interpreter, is_script};
 use super::lexer::{ANY, ONE};
-use super::{crude, lexer, plain, relative, wanted};
+use super::paths::{Links, relative};
+use super::places::{Names, start_folders};
+use super::{LookBudget, NameGround, crude, lexer, wanted};
 
 /// Variables whose values are among the places where a word may start from.
 const KNOWN_VARIABLES: &[&str] = &["CLAUDE_PROJECT_DIR", "TOOLBAY_PROJECT_DIR", "HOME", "PWD"];
@@ -27,7 +29,13 @@ pub(in crate::hooks) fn missing_script(
     };
     let known: Vec<&str> = command.split_whitespace().filter(is_known).collect();
     let words = crude::words(&known.join(" "));
-    let folders = folders(&words, project, home);
+    let reading = lexer::lex(command).and_then(|tokens| wanted::read(&tokens));
+    let reading = reading.unwrap_or_default();
+    let ground = NameGround::of_project(project, home);
+    let (mut links, mut budget) = (Links::new(project), LookBudget::default());
+    let names = Names::of(&words, &reading);
+    // One that names too much never ran.
+    let folders = start_folders(&names, &ground, &mut links, &mut budget).unwrap_or_default();
     let is_missing = |word: &str| {
         let mut places = folders.iter().flat_map(|folder| {
             let names = COMPLETIONS.iter().chain(MORE_COMPLETIONS);
@@ -38,10 +46,6 @@ pub(in crate::hooks) fn missing_script(
     };
     // Pieces of a name that is there as a whole, such as one with blanks in it.
     let pieces = || -> HashSet<String> {
-        let Ok(tokens) = lexer::lex(command) else {
-            return HashSet::new();
-        };
-        let reading = wanted::read(&tokens);
         let all = reading
             .simples
             .iter()
@@ -60,19 +64,4 @@ pub(in crate::hooks) fn missing_script(
     let pieces = pieces();
     let mut all = std::iter::once(first).chain(missing);
     all.find(|word| !pieces.contains(*word)).cloned()
-}
-
-/// Where the words of a command may start from.
-fn folders(words: &[String], project: &Path, home: Option<&Path>) -> Vec<PathBuf> {
-    let mut all = vec![PathBuf::from("/"), project.to_owned()];
-    all.extend(home.map(Path::to_owned));
-    let named: Vec<PathBuf> = all
-        .iter()
-        .flat_map(|base| words.iter().map(|word| plain(&base.join(relative(word)))))
-        .filter(|path| path.starts_with(project) && path.is_dir())
-        .collect();
-    all.extend(named);
-    all.sort();
-    all.dedup();
-    all
 }

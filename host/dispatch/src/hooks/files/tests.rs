@@ -1,3 +1,5 @@
+mod shells;
+
 use std::os::unix::fs::PermissionsExt;
 
 use serde_json::json;
@@ -150,6 +152,75 @@ fn the_files_that_a_hook_runs_are_found_however_they_are_named() {
     }
 }
 
+/// What people have in their settings.
+#[test]
+fn what_a_usual_hook_works_on_stays_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().canonicalize().unwrap();
+    let project = home.join("work");
+    for file in [
+        "src/app.c",
+        "src/main.rs",
+        "notes.db",
+        "hooks/guard.sh",
+        "README",
+        "web/a.css",
+    ] {
+        let file = project.join(file);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, "").unwrap();
+    }
+    for (command, wanted) in [
+        (
+            "jq -r .tool_input.file_path | xargs prettier --check",
+            &[][..],
+        ),
+        (
+            "jq -r '.tool_input.file_path' | { read -r f; prettier --write \"$f\"; }",
+            &[],
+        ),
+        ("prettier --check 'src/**/*.c' web/*.css {src,web}/*", &[]),
+        (
+            "f=$(jq -r .tool_input.file_path); case \"$f\" in *.rs) rustfmt \"$f\";; src/*) ;; esac",
+            &[],
+        ),
+        (
+            "f=$(cat); base=\"${f##*/}\"; ext=\"${base#*.}\"; [ \"$ext\" = rs ] && cargo clippy",
+            &[],
+        ),
+        ("echo \"$USER looks at main.rs in src\" >>notes.db", &[]),
+        (
+            "git diff --name-only | grep -q '^src/' && cargo test --lib",
+            &[],
+        ),
+        ("[[ \"$(cat)\" == *src/* ]] && exit 2; exit 0", &[]),
+        ("find src -name '*.c' -exec clang-format -i {} +", &[]),
+        ("ls src/* | xargs -I{} grep -H TODO src/{}", &[]),
+        ("cd src && grep -rn TODO . --include '*.c'", &[]),
+        (
+            "out=\"$CLAUDE_PROJECT_DIR/.cache/log\"; mkdir -p \"${out%/*}\"; date >>\"$out\"",
+            &[],
+        ),
+        ("sh hooks/guard.sh", &["hooks/guard.sh"]),
+        (
+            "cd \"$CLAUDE_PROJECT_DIR\" || exit 2; exec sh hooks/guard.sh \"$@\"",
+            &["hooks/guard.sh"],
+        ),
+        (
+            "f=$(jq -r .file); bash \"${CLAUDE_PROJECT_DIR}/hooks/guard.sh\" \"${f%.*}\" \"$f\"",
+            &["hooks/guard.sh"],
+        ),
+        (
+            "timeout 5 ./hooks/guard.sh --db notes.db",
+            &["hooks/guard.sh"],
+        ),
+    ] {
+        let mut found = found(&project, &home, command);
+        found.retain(|file| project.join(file).exists());
+        assert_eq!(found, wanted, "{command}");
+    }
+}
+
 #[test]
 fn a_script_that_is_nowhere_is_missing() {
     let folder = tempfile::tempdir().unwrap();
@@ -293,6 +364,61 @@ fn what_names_too_much_is_refused() {
     let mut look = || named_files(form, &ground, NamedFiles::Code, &mut budget);
     assert!(look().is_ok());
     assert!((0..100).any(|_| look() == Err(TooMuchNamed::LooksOfFile)));
+}
+
+/// Whatever the text is, it is read or refused in a moment: the bound is generous for a loaded machine.
+#[test]
+fn no_text_keeps_the_reader_busy() {
+    let folder = tempfile::tempdir().unwrap();
+    let project = folder.path().canonicalize().unwrap();
+    std::fs::create_dir_all(project.join("a/a/a/a")).unwrap();
+    let ground = NameGround::of_project(&project, None);
+    let many = |text: &str| text.repeat(60_000 / text.len());
+    for text in [
+        many("{a,b}"),
+        many("{a,"),
+        many("{"),
+        many("["),
+        many("[$x"),
+        many("[[:a:]"),
+        many("$("),
+        many("${a-"),
+        many("${a#${b%"),
+        many("${a%x}"),
+        many("\"${a:-"),
+        many("'\"$'"),
+        many("`"),
+        many("a<<E\n"),
+        many("$(a <<E\n"),
+        many("A=("),
+        many("@("),
+        many("A=$A$A; "),
+        many("A=$A$A/${A%x}; "),
+        many("A+=a; "),
+        many("sh $A "),
+        many("A=a/b; sh ${A//x/y}*; "),
+        many("cd a; "),
+        many("cd ../a*; "),
+        many("for f in a b; do sh $f$f; done; "),
+        many("eval \"$A b\"; "),
+        many("BASH_ENV=a/b PATH=a:b:c sh -f x; "),
+        format!("F={}; sh ${{F%*}} ${{F#*a*a}}", "a/".repeat(300)),
+        format!("F={}; sh ${{F//[a]/b}}", "a/".repeat(300)),
+        format!("{}; sh {}", many("A=a B=b C=c; "), "$A$B$C".repeat(20)),
+        format!("sh {}", "a*/".repeat(200)),
+        format!("sh {}", "**/".repeat(50)),
+    ] {
+        let begin = std::time::Instant::now();
+        let form = CommandForm::Shell(&text);
+        let _ = named_files(
+            form,
+            &ground,
+            NamedFiles::Closed,
+            &mut LookBudget::default(),
+        );
+        let took = begin.elapsed();
+        assert!(took.as_secs() < 60, "{took:?}: {text:.60}");
+    }
 }
 
 #[test]
