@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::checked::Checked;
 use super::control::{is_git, is_gits_own};
 use super::pattern::PathGlob;
-use super::plan::Text;
+use super::plan::{Text, Walls};
 use crate::names::folded;
 
 /// A folder or a file that may be written to.
@@ -262,9 +262,12 @@ impl Guard {
         self.unreadable.iter().any(is_in) || patterns.any(|pattern| pattern.covers(path))
     }
 
-    /// Whether anything is closed to reading, so that each open has to be judged.
-    pub(crate) fn judges_reading(&self) -> bool {
-        !self.unreadable.is_empty() || self.patterns.iter().any(PathGlob::closes_reading)
+    /// Whether anything is closed to reading, so that each open has to be judged. Where the devices
+    /// are the host's, its terminals are.
+    pub(crate) fn judges_reading(&self, walls: Walls) -> bool {
+        walls == Walls::Kernel
+            || !self.unreadable.is_empty()
+            || self.patterns.iter().any(PathGlob::closes_reading)
     }
 
     /// Whether the content of a file is looked at before it is put in this place.

@@ -78,7 +78,7 @@ fn prepare(plan: &Plan, file_mask: u32, parent: &UnixStream) -> Result<(Texts, T
         Some(_) => Starts::Asked,
         None => Starts::Free,
     };
-    let reads = match plan.guard.judges_reading() {
+    let reads = match plan.guard.judges_reading(plan.walls) {
         true => Reads::Asked,
         false => Reads::Free,
     };

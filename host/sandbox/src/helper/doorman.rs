@@ -6,6 +6,7 @@
 
 mod checked;
 mod content;
+mod devices;
 mod memory;
 mod metadata;
 mod opening;

@@ -93,6 +93,21 @@ pub(crate) fn open_files(walls: Walls) -> Option<BTreeSet<(u64, u64)>> {
     Some(found)
 }
 
+/// Whether a process of the cage holds the side of a terminal that made it: the terminal has this
+/// number, and `maker` is what was opened to make it.
+pub(crate) fn has_made_terminal(walls: Walls, maker: (u64, u64), number: u32) -> bool {
+    let line = format!("tty-index:\t{number}");
+    processes(walls).into_iter().any(|folder| {
+        let files = fs::read_dir(folder.join("fd")).into_iter().flatten();
+        files.filter_map(Result::ok).any(|file| {
+            let found = fs::metadata(file.path());
+            let is_one = found.is_ok_and(|found| (found.dev(), found.ino()) == maker);
+            let about = || fs::read_to_string(folder.join("fdinfo").join(file.file_name()));
+            is_one && about().is_ok_and(|about| about.lines().any(|one| one == line))
+        })
+    })
+}
+
 fn processes(walls: Walls) -> Vec<PathBuf> {
     match walls {
         Walls::Namespaces | Walls::Bubblewrap => {

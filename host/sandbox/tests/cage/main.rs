@@ -43,6 +43,8 @@ mod repositories;
 mod settings;
 // Servers can be talked to.
 mod talking;
+// The terminal is the user's.
+mod terminal;
 // A worker only computes.
 mod worker;
 // What the others need.
