@@ -175,6 +175,7 @@ impl<'a> Doorman<'a> {
         match kind {
             Err(error) if is(&error, libc::ENOENT) && request.has(libc::O_CREAT) => {
                 self.check(Act::Write, spot)?;
+                let _turn = self.check_look(spot)?;
                 let mode = request.mode(caller);
                 caller.still_waits()?;
                 let flags = passed | libc::O_CREAT | libc::O_EXCL;
