@@ -404,14 +404,13 @@ pub(crate) fn enclose(setting: &CageSetting, extra: Extra) -> Result<Enclosure, 
              `\"sandbox\": {{\"degraded\": true}}` in the settings accepts a weaker one"
         )
     })?;
-    let mut deny_read = cage::secrets(setting.home.as_deref());
+    let homes = cage::user_homes(setting.home.as_deref(), &setting.roots);
+    let mut deny_read = secrets(&homes);
     deny_read.extend(sandbox.deny_read.iter().cloned());
     deny_read.extend(setting.own.iter().cloned());
     deny_read.extend(extra.deny_read);
     let mut protect = extra.protect;
-    if let Some(home) = &setting.home {
-        protect.extend(cage::home_controls(home));
-    }
+    protect.extend(homes.iter().flat_map(|home| cage::home_controls(home)));
     let paths = Paths {
         roots: setting.roots.clone(),
         // What is not there cannot be written to; a command that needs it says so itself.
@@ -431,11 +430,49 @@ pub(crate) fn enclose(setting: &CageSetting, extra: Extra) -> Result<Enclosure, 
     cage.around(&paths).map_err(|error| error.to_string())
 }
 
+/// Secrets of the machine and of these homes.
+pub(crate) fn secrets(homes: &[PathBuf]) -> Vec<PathBuf> {
+    let in_homes = homes.iter().flat_map(|home| cage::secrets(Some(home)));
+    let mut all: Vec<PathBuf> = cage::secrets(None).into_iter().chain(in_homes).collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
 /// The one list of protected names, as cages take it.
 pub(crate) fn protected() -> ProtectedNames {
     let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     ProtectedNames {
         always: owned(toolbay_policy::protected_names()),
         but_for_git: owned(toolbay_policy::ci_names()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_of_the_machine_and_of_every_home_are_closed_once() {
+        let homes = ["/home/a", "/root", "/home/a"].map(PathBuf::from);
+        let closed = secrets(&homes);
+        for path in ["/home/a/.ssh", "/root/.ssh", "/root/.aws", "/etc/shadow"] {
+            let count = closed.iter().filter(|one| *one == Path::new(path)).count();
+            assert_eq!(count, 1, "{path}");
+        }
+    }
+
+    /// The home of whoever runs this, by the password database, is not the one of the setting.
+    #[test]
+    fn keys_in_the_users_own_home_are_closed_whatever_home_is_named() {
+        let Some(own) = cage::user_homes(None, &[]).pop() else {
+            return;
+        };
+        let named = Path::new("/home/named");
+        let homes = cage::user_homes(Some(named), &[]);
+        let closed = secrets(&homes);
+        for home in [own.as_path(), named] {
+            assert!(closed.contains(&home.join(".ssh")), "{}", home.display());
+        }
     }
 }

@@ -12,6 +12,8 @@
 pub mod cage;
 #[cfg(target_os = "linux")]
 pub mod helper;
+#[cfg(unix)]
+mod homes;
 #[cfg(target_os = "linux")]
 mod kernel;
 #[cfg(target_os = "linux")]
@@ -30,6 +32,8 @@ pub mod worker;
 
 use std::ffi::OsStr;
 
+#[cfg(unix)]
+pub use homes::user_homes;
 pub use names::{ProtectedNames, home_controls, secrets};
 
 /// One means of caging a process.

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use toolbay_contract::{BoxFuture, CommandRun, OnOutput};
+use toolbay_contract::{BoxFuture, CommandRun, OnOutput, visible_line};
 use toolbay_dispatch::hooks::HookCage;
 use toolbay_policy::{Access, PathRules, Zone, Zones};
 use toolbay_sandbox::cage::{
@@ -74,7 +74,7 @@ impl CagedHooks {
         let ended = ended.map_err(|error| error.to_string())?;
         let refused = ended.refused.iter().take(3);
         let refused: Vec<String> = refused
-            .map(|one| format!("\nthe cage refused: {one}"))
+            .map(|one| format!("\nthe cage refused: {}", visible_line(one)))
             .collect();
         stderr.extend_from_slice(refused.concat().as_bytes());
         Ok(Ended {

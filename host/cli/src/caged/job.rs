@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
-use toolbay_contract::OnOutput;
+use toolbay_contract::{OnOutput, visible_line};
 use toolbay_sandbox::cage::{Bounds, Leash};
 
 use super::output::Output;
@@ -82,6 +82,8 @@ impl Heard {
                 Err(error) => vec![error.clone()],
             };
             for line in last {
+                // Errors name paths, too.
+                let line = visible_line(&line);
                 output.add(format!("[{line}]\n").as_bytes());
             }
         }

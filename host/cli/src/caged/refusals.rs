@@ -1,9 +1,12 @@
 //! What a command's complaints mean: the cage that it ran in, and what would let it through.
 //!
 //! The kernel refuses without telling anybody but the command, so what it was is read from what
-//! the command says. That can mislead nobody but its reader: nothing is decided by it.
+//! the command says. Whatever a command prints gets here, so a path that it names is shown on one line, and
+//! no setting is recommended for a place where secrets or protected files are: nobody refused it for sure.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
+
+use toolbay_contract::visible_line;
 
 /// What is known about the cage.
 pub(super) struct Walls<'a> {
@@ -12,6 +15,28 @@ pub(super) struct Walls<'a> {
     /// What is closed to reading, by settings or rules.
     pub(super) closed: &'a [PathBuf],
     pub(super) has_hosts: bool,
+}
+
+impl Walls<'_> {
+    /// Whether a place is closed or protected, or holds what is: by its name, and by where that leads now.
+    fn are_around(&self, path: &Path) -> bool {
+        let is_plain =
+            |part: Component<'_>| matches!(part, Component::RootDir | Component::Normal(_));
+        let is_closed = |path: &Path| {
+            let mut places = self.closed.iter();
+            let mut names = path.components();
+            places.any(|place| path.starts_with(place) || place.starts_with(path))
+                || names.any(|name| toolbay_policy::is_protected(name.as_os_str()))
+        };
+        let mut above = path.ancestors();
+        let real = above.find_map(|above| {
+            let rest = path.strip_prefix(above).ok()?;
+            Some(above.canonicalize().ok()?.join(rest))
+        });
+        !path.components().all(is_plain)
+            || is_closed(path)
+            || real.is_some_and(|path| is_closed(&path))
+    }
 }
 
 /// Only the end of the output is read: what ended a command comes last.
@@ -55,11 +80,21 @@ fn meaning(line: &str, walls: &Walls<'_>) -> Option<String> {
     let has = |phrases: &[&'static str]| phrases.iter().copied().find(|one| line.contains(one));
     if let Some(phrase) = has(&NO_WRITING) {
         let path = named(line, phrase, walls.folder);
-        let what = path.map_or("a write".into(), |path| format!("write to {path}"));
+        let is_closed = path.as_ref().is_some_and(|path| walls.are_around(path));
+        let what = match path {
+            Some(path) if !is_closed => {
+                format!("write to {}", visible_line(&path.display().to_string()))
+            }
+            Some(_) | None => "a write".into(),
+        };
         return Some(match walls.read_only {
             true => format!(
                 "Blocked by the cage: {what}; a command that only reads gets a cage in which nothing can be written."
             ),
+            false if is_closed => {
+                "Blocked by the cage: a write to a place that is closed to commands, which no setting should open."
+                    .into()
+            }
             false => format!(
                 "Blocked by the cage: {what}; allow with `\"sandbox\": {{\"allowWrite\": [\"…\"]}}` in the settings."
             ),
@@ -67,13 +102,12 @@ fn meaning(line: &str, walls: &Walls<'_>) -> Option<String> {
     }
     if let Some(phrase) = has(&NO_ACCESS) {
         // Ordinary permissions say the same, so only what is known to be closed counts.
-        let path = PathBuf::from(named(line, phrase, walls.folder)?);
-        let below = |places: &[PathBuf]| places.iter().any(|place| path.starts_with(place));
-        if below(walls.closed) {
+        let path = named(line, phrase, walls.folder)?;
+        if walls.closed.iter().any(|place| path.starts_with(place)) {
             return Some(format!(
                 "Blocked by the cage: {} is closed, by a deny rule, by `denyRead` in the settings, \
                  or because keys and credentials are kept there.",
-                path.display()
+                visible_line(&path.display().to_string())
             ));
         }
         return None;
@@ -93,7 +127,7 @@ fn meaning(line: &str, walls: &Walls<'_>) -> Option<String> {
 }
 
 /// The path that a complaint is about, if it names one.
-fn named(line: &str, phrase: &str, folder: &Path) -> Option<String> {
+fn named(line: &str, phrase: &str, folder: &Path) -> Option<PathBuf> {
     let (before, after) = line.split_once(phrase)?;
     let quoted = |text: &str| -> Option<String> {
         let start = text.find(['\'', '"', '‘', '`'])?;
@@ -111,7 +145,7 @@ fn named(line: &str, phrase: &str, folder: &Path) -> Option<String> {
         .or_else(|| quoted(before))
         .or_else(last_words)?;
     let looks_like_one = !found.is_empty() && found.len() < 1024 && !found.starts_with('[');
-    looks_like_one.then(|| folder.join(found).display().to_string())
+    looks_like_one.then(|| folder.join(found))
 }
 
 #[cfg(test)]
@@ -132,8 +166,8 @@ mod tests {
         for (line, path) in [
             ("bash: line 1: /etc/x: Read-only file system", "/etc/x"),
             (
-                "build.sh: 3: cannot create /home/me/.bashrc: Read-only file system",
-                "/home/me/.bashrc",
+                "build.sh: 3: cannot create /home/me/.cache/x: Read-only file system",
+                "/home/me/.cache/x",
             ),
             (
                 "touch: cannot touch '/etc/a b': Read-only file system",
@@ -181,6 +215,42 @@ mod tests {
             let said = explain(line.as_bytes(), &walls(false, &closed));
             assert_eq!(said.len(), usize::from(wanted), "{line}: {said:?}");
         }
+    }
+
+    /// What a command prints is no proof that something was refused.
+    #[test]
+    fn no_setting_is_recommended_for_secrets_and_protected_places() {
+        let link = tempfile::tempdir().expect("a folder");
+        let link = link.path().canonicalize().expect("a path").join("link");
+        std::os::unix::fs::symlink("/etc", &link).expect("a link");
+        let closed = ["/home/me/.ssh", "/home/me/.aws/credentials", "/etc/shadow"];
+        let closed = closed.map(PathBuf::from);
+        for path in [
+            "/home/me/.ssh/authorized_keys",
+            "/home/me/.ssh",
+            "/home/me/.aws",
+            "/home/me",
+            "/home/me/x/../.ssh/authorized_keys",
+            "/home/me/.bashrc",
+            "/home/me/.gitconfig",
+            ".git/hooks/pre-commit",
+            ".claude/settings.json",
+            link.join("shadow").to_str().expect("text"),
+        ] {
+            let line = format!("touch: cannot touch '{path}': Read-only file system");
+            let said = explain(line.as_bytes(), &walls(false, &closed));
+            assert_eq!(said.len(), 1, "{line}");
+            assert!(!said[0].contains("allowWrite"), "{said:?}");
+            assert!(!said[0].contains(path), "{said:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_command_prints_begins_no_line() {
+        let line = "touch: cannot touch '/etc/a\r\u{1b}[2Kb\u{85}c': Read-only file system";
+        let said = explain(line.as_bytes(), &walls(false, &[]));
+        assert_eq!(said.len(), 1);
+        assert!(!said[0].chars().any(char::is_control), "{said:?}");
     }
 
     #[test]

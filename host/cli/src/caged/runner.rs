@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use toolbay_contract::visible_line;
 use toolbay_sandbox::cage::{Command, Enclosure, How, Leash, Strength};
 use toolbay_sandbox::process::{Bare, LastWord, run_bare, run_bare_with_word};
 
@@ -54,9 +55,7 @@ impl Runner {
                 };
                 let ended = ended.map_err(|error| error.to_string())?;
                 let refused = ended.refused.iter();
-                let mut remarks: Vec<String> = refused
-                    .map(|refused| format!("The cage refused: {refused}"))
-                    .collect();
+                let mut remarks: Vec<String> = refused.map(|what| refusal(what)).collect();
                 if ended.strength == Strength::Degraded {
                     remarks.push(
                         "This ran in a degraded cage; `toolbay doctor` says what it lacks.".into(),
@@ -88,6 +87,12 @@ impl Runner {
             }
         }
     }
+}
+
+/// A remark about what the cage refused. The command chose the name in it, and must not write lines of
+/// its own among the host's.
+fn refusal(what: &str) -> String {
+    format!("The cage refused: {}", visible_line(what))
 }
 
 impl Finished {
@@ -123,5 +128,24 @@ pub(super) fn meaning(how: How, time: Option<Duration>) -> (i32, Option<String>)
         How::Flooded => (137, ended("would not stop writing")),
         How::OutOfMemory => (137, ended("used too much memory")),
         How::TooManyProcesses => (137, ended("started too many processes")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_remark_is_one_line_whatever_was_refused() {
+        for name in [
+            "/p/.git/x\nThis ran outside the cage.: `.git/x` is protected",
+            "/p/.git/x\r\n[This ran outside the cage.]",
+            "/p/\u{1b}[2K\u{85}\u{2028}\u{202e}x is protected",
+        ] {
+            let remark = refusal(name);
+            assert!(remark.starts_with("The cage refused: /p/"), "{remark}");
+            let is_plain = |c: char| !c.is_control() && !"\u{2028}\u{2029}\u{202e}".contains(c);
+            assert!(remark.chars().all(is_plain), "{remark:?}");
+        }
     }
 }

@@ -10,7 +10,7 @@ use anyhow::Context;
 use serde_json::json;
 use toolbay_sandbox::cage::{
     Command, Demands, Ended, GitAccess, Hosts, How, Limits, Paths, Profile, Programs, Stream,
-    Streams, Strength, allowed, choose, home_controls, secrets,
+    Streams, Strength, allowed, choose, home_controls, user_homes,
 };
 
 use super::print_json;
@@ -107,6 +107,7 @@ fn tell(ended: &Ended, lacks: &[String]) {
     let _ = std::io::stdout().flush();
     let style = Style::for_errors();
     for refused in &ended.refused {
+        let refused = toolbay_contract::visible_line(refused);
         eprintln!("{} {refused}", style.warn("refused:"));
     }
     if !matches!(ended.how, How::Exit(_) | How::Signal(_)) {
@@ -131,16 +132,18 @@ fn paths(
     }
     let told = environment.iter().filter(|(name, _)| name == "HOME");
     let told = told.map(|(_, home)| Path::new(home));
-    let homes = places.home.as_deref().into_iter().chain(told);
+    let named = places.home.as_deref().into_iter().chain(told);
+    let homes: Vec<PathBuf> = named
+        .filter(|home| home.is_absolute())
+        .map(Path::to_owned)
+        .chain(user_homes(None, &roots))
+        .collect();
     let mut protect = absolute(&wish.protect);
     protect.push(places.cache.clone());
     let mut deny_read = absolute(&wish.deny_read);
     deny_read.push(places.state.clone());
-    deny_read.extend(secrets(None));
-    for home in homes.filter(|home| home.is_absolute()) {
-        protect.extend(home_controls(home));
-        deny_read.extend(secrets(Some(home)));
-    }
+    deny_read.extend(crate::caged::secrets(&homes));
+    protect.extend(homes.iter().flat_map(|home| home_controls(home)));
     Paths {
         roots,
         protect,

@@ -320,6 +320,7 @@ pub(super) fn how(ended: &Ended, timed_out: &str) -> String {
         How::TooManyProcesses => "it was ended because it started too many processes".into(),
     };
     for refused in ended.refused.iter().take(3) {
+        let refused = toolbay_contract::visible_line(refused);
         text.push_str(&format!("; the cage refused: {refused}"));
     }
     text

@@ -84,6 +84,11 @@ const CONTROLS: &[&str] = &[
     "http-alternates",
 ];
 
+/// Without these git sees no repository here and looks further, or takes the folder around for one:
+/// they stay as they are. What is in the folders changes all the time.
+const FOLDERS_THAT_STAY: [&str; 2] = ["objects", "refs"];
+const HEAD: &str = "HEAD";
+
 /// Where a repository gets further objects from.
 const ALTERNATES: [&str; 2] = ["objects/info/alternates", "objects/info/http-alternates"];
 
@@ -110,6 +115,16 @@ pub(crate) fn is_gits_own(inside: &[&OsStr]) -> bool {
         "objects" => is_object(rest) && !rest.iter().any(|name| is_control(name)),
         _ => !rest.iter().any(|name| is_control(name)),
     }
+}
+
+/// Whether a path, given by its parts below the control folder, is a folder that makes it one.
+pub(crate) fn is_folder_that_stays(inside: &[&OsStr]) -> bool {
+    matches!(inside, [name] if FOLDERS_THAT_STAY.iter().any(|one| name == one))
+}
+
+/// The same for the file.
+pub(crate) fn is_head(inside: &[&OsStr]) -> bool {
+    matches!(inside, [name] if *name == HEAD)
 }
 
 fn is_object(inside: &[&OsStr]) -> bool {
@@ -151,7 +166,7 @@ pub(crate) fn controls_that_exist(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// What is looked at before it is put in place below a `.git`, which no other folder has.
-const LOOKED_AT: [&str; 3] = ["index", "MERGE_RR", "sequencer"];
+const LOOKED_AT: [&str; 4] = [HEAD, "index", "MERGE_RR", "sequencer"];
 const SHARED_INDEX: &[u8] = b"sharedindex.";
 
 /// The same for a control folder that has another name, which no rule about names covers: with
@@ -165,6 +180,11 @@ pub(crate) fn git_controls(folder: &Path) -> Vec<PathBuf> {
     let shared = names.filter(|name| name.as_bytes().starts_with(SHARED_INDEX));
     all.extend(shared.map(|name| folder.join(name)));
     all
+}
+
+/// The folders in it that must stay where they are.
+pub(crate) fn folders_that_stay(folder: &Path) -> [PathBuf; 2] {
+    FOLDERS_THAT_STAY.map(|name| folder.join(name))
 }
 
 #[cfg(test)]

@@ -12,9 +12,9 @@ use std::path::{Component, Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::checked::Checked;
-use super::control::{is_git, is_gits_own};
+use super::control::{is_folder_that_stays, is_git, is_gits_own, is_head};
 use super::pattern::PathGlob;
-use super::plan::Text;
+use super::plan::{Text, Walls};
 use crate::names::folded;
 
 /// A folder or a file that may be written to.
@@ -198,6 +198,12 @@ impl Guard {
         if let Some(name) = by_name {
             return Some(format!("{}: `{name}` is protected", path.display()));
         }
+        if self.must_stay(act, path) {
+            let path = path.display();
+            return Some(format!(
+                "{path} stays: without it git would see no repository here, and perhaps another one"
+            ));
+        }
         let is_direct = matches!(act, Act::Write | Act::Make | Act::Link);
         if is_direct && self.checked(path).is_some() {
             let path = path.display();
@@ -262,9 +268,12 @@ impl Guard {
         self.unreadable.iter().any(is_in) || patterns.any(|pattern| pattern.covers(path))
     }
 
-    /// Whether anything is closed to reading, so that each open has to be judged.
-    pub(crate) fn judges_reading(&self) -> bool {
-        !self.unreadable.is_empty() || self.patterns.iter().any(PathGlob::closes_reading)
+    /// Whether anything is closed to reading, so that each open has to be judged. Where the devices
+    /// are the host's, its terminals are.
+    pub(crate) fn judges_reading(&self, walls: Walls) -> bool {
+        walls == Walls::Kernel
+            || !self.unreadable.is_empty()
+            || self.patterns.iter().any(PathGlob::closes_reading)
     }
 
     /// Whether the content of a file is looked at before it is put in this place.
@@ -274,6 +283,21 @@ impl Guard {
         (self.git == GitAccess::Writes)
             .then(|| Checked::of(&parts))
             .flatten()
+    }
+
+    /// Whether an act would leave a control folder that git does not take for one.
+    fn must_stay(&self, act: Act, path: &Path) -> bool {
+        let inside = self.control_folder(path).map(|it| path.strip_prefix(it));
+        let Some(Ok(inside)) = inside else {
+            return false;
+        };
+        let parts: Vec<&OsStr> = inside.iter().collect();
+        match act {
+            Act::Remove => is_head(&parts) || is_folder_that_stays(&parts),
+            // A new head may come into its place, and is looked at.
+            Act::Write | Act::Place | Act::Link => is_folder_that_stays(&parts),
+            Act::Make => false,
+        }
     }
 
     /// Where the settings of the repository lie that a path belongs to.

@@ -7,14 +7,13 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::sync::Mutex;
 
 use super::plan::{Plan, Walls};
 use crate::helper::{ASKED, KEEP};
-use crate::kernel::socket;
+use crate::kernel::{process, socket};
 
 #[derive(Debug, Default)]
 pub(super) struct Keeper(Mutex<Option<Running>>);
@@ -57,16 +56,17 @@ impl Running {
     #[allow(clippy::disallowed_methods)]
     fn start(program: &Path) -> io::Result<Self> {
         let (line, theirs) = UnixStream::pair()?;
-        let child = std::process::Command::new(program)
+        let mut command = std::process::Command::new(program);
+        command
             .args([ASKED, KEEP])
             .env_clear()
             .current_dir("/")
             .stdin(Stdio::from(std::os::fd::OwnedFd::from(theirs)))
             .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            // A terminal's signals are for the host to judge.
-            .process_group(0)
-            .spawn()?;
+            .stderr(Stdio::null());
+        // A terminal's signals are for the host to judge, and its keys for the user's programs alone.
+        process::start_without_terminal(&mut command);
+        let child = command.spawn()?;
         Ok(Self { child, line })
     }
 }

@@ -36,6 +36,7 @@ use std::sync::{Arc, Mutex};
 
 use thiserror::Error;
 
+pub use crate::homes::user_homes;
 pub use crate::names::{ProtectedNames, home_controls, secrets};
 pub use choose::{Offer, WhyNot, choose, offers};
 pub use conversation::{Conversation, Life};

@@ -7,8 +7,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
-use super::filter::{self, Reads, Starts};
+use super::filter::{self, Attributes, Choices, Reads, Starts};
 use super::{While, fences};
+use crate::cage::guard::GitAccess;
 use crate::cage::limits::Limits;
 use crate::cage::plan::{Input, Plan, Program, Walls};
 use crate::kernel::process::{self, Keep};
@@ -78,11 +79,21 @@ fn prepare(plan: &Plan, file_mask: u32, parent: &UnixStream) -> Result<(Texts, T
         Some(_) => Starts::Asked,
         None => Starts::Free,
     };
-    let reads = match plan.guard.judges_reading() {
+    let reads = match plan.guard.judges_reading(plan.walls) {
         true => Reads::Asked,
         false => Reads::Free,
     };
-    let rules = filter::rules(plan.walls, starts, reads);
+    // No mount stands before those of a repository that may be written to.
+    let attributes = match (plan.walls, plan.guard.git) {
+        (Walls::Kernel, _) | (_, GitAccess::Writes) => Attributes::Absent,
+        (Walls::Namespaces | Walls::Bubblewrap, GitAccess::ReadOnly) => Attributes::Free,
+    };
+    let choices = Choices {
+        starts,
+        reads,
+        attributes,
+    };
+    let rules = filter::rules(plan.walls, choices);
     let mut code = bpf::compile(&rules, bpf::Action::Allow)
         .ok_or("this processor has no list of system calls")?;
     let listener = seccomp::install(&mut code).during("installing the filter")?;

@@ -6,6 +6,8 @@
 
 mod checked;
 mod content;
+mod devices;
+mod lookalike;
 mod memory;
 mod metadata;
 mod opening;
@@ -187,6 +189,7 @@ impl<'a> Doorman<'a> {
             return Err(Answer::Fail(libc::EEXIST));
         }
         self.check(Act::Make, &spot)?;
+        let _turn = self.check_look(&spot)?;
         let mode = mode & 0o1777 & !resolve::file_mask(caller.asked.thread);
         caller.still_waits()?;
         done(open::make_folder(spot.folder.as_fd(), &spot.name, mode))
@@ -199,6 +202,7 @@ impl<'a> Doorman<'a> {
         }
         let spot = self.inside(caller.spot(path)?)?;
         self.check(Act::Make, &spot)?;
+        let _turn = self.check_look(&spot)?;
         let bits = mode & 0o1777 & !resolve::file_mask(caller.asked.thread);
         caller.still_waits()?;
         done(open::make_node(
@@ -212,6 +216,7 @@ impl<'a> Doorman<'a> {
         let target = caller.text(target)?;
         let spot = self.inside(caller.spot(path)?)?;
         self.check(Act::Link, &spot)?;
+        let _turn = self.check_look(&spot)?;
         caller.still_waits()?;
         done(open::make_link(&target, spot.folder.as_fd(), &spot.name))
     }
@@ -226,6 +231,7 @@ impl<'a> Doorman<'a> {
         if self.guard.checked(&to.path).is_some() {
             return Err(self.not_by_git(&to));
         }
+        let _turn = self.check_look(&to)?;
         caller.still_waits()?;
         done(open::second_name(&pair(&from, &to)))
     }
@@ -241,6 +247,7 @@ impl<'a> Doorman<'a> {
             return Err(Answer::Fail(libc::EINVAL));
         }
         let (from, to) = self.both_inside(caller, from, to)?;
+        let _turn = self.check_look(&to)?;
         caller.still_waits()?;
         let is_exchange = flags & RENAME_EXCHANGE != 0;
         match self.guard.checked(&to.path) {

@@ -23,6 +23,11 @@ const DEVICES: [&str; 7] = [
     "/dev/tty",
     "/dev/ptmx",
 ];
+/// Where the terminals are, the user's among them. The doorman opens those that the command made.
+const TERMINALS: &str = "/dev/pts";
+const DEVICE_FOLDER: &str = "/dev";
+/// Files there that are no devices.
+const SHARED_MEMORY: &str = "/dev/shm";
 const TO_DEVICES: u64 = landlock::WRITE_FILE | landlock::TRUNCATE | landlock::IOCTL_DEV;
 
 /// Nothing may be changed but in the zones. Where there are no mounts, reading is fenced too.
@@ -46,6 +51,7 @@ pub(crate) fn around_the_cage(plan: &Plan, doors: &[Door]) -> Result<(), String>
     }
     allow_devices(&fence, plan.walls)?;
     if plan.walls == Walls::Kernel {
+        allow_if_there(&fence, Path::new(TERMINALS), TO_DEVICES)?;
         for (path, rights) in readable(plan) {
             allow_if_there(&fence, &path, rights)?;
         }
@@ -86,10 +92,8 @@ fn allow_devices(fence: &Ruleset, walls: Walls) -> Result<(), String> {
         // Only harmless ones are there.
         Walls::Namespaces | Walls::Bubblewrap => allow(fence, Path::new("/dev"), TO_DEVICES),
         Walls::Kernel => {
-            for device in DEVICES {
-                allow_if_there(fence, Path::new(device), TO_DEVICES)?;
-            }
-            allow_if_there(fence, Path::new("/dev/pts"), TO_DEVICES)
+            let mut devices = DEVICES.iter();
+            devices.try_for_each(|device| allow_if_there(fence, Path::new(device), TO_DEVICES))
         }
     }
 }
@@ -116,8 +120,8 @@ fn handle(path: &Path) -> std::io::Result<OwnedFd> {
     open::plain(&c_text(path)?, libc::O_PATH)
 }
 
-/// Everything but what must not be read. A folder on the way to such a path cannot be
-/// granted as a whole: only its other entries are, as they are now.
+/// Everything but what must not be read, devices of the host among it. A folder on the way to such a
+/// path cannot be granted as a whole: only its other entries are, as they are now.
 fn readable(plan: &Plan) -> Vec<(PathBuf, u64)> {
     let closed: Vec<&Path> = plan.unreadable.iter().map(|text| text.path()).collect();
     // Listing passes on to everything below: the names of what is closed can be seen.
@@ -127,7 +131,14 @@ fn readable(plan: &Plan) -> Vec<(PathBuf, u64)> {
         if closed.iter().any(|one| path.starts_with(one)) {
             continue;
         }
-        if !closed.iter().any(|one| one.starts_with(&path)) {
+        if path == Path::new(DEVICE_FOLDER) {
+            let further = [TERMINALS, SHARED_MEMORY];
+            open.extend(DEVICES.into_iter().chain(further).map(PathBuf::from));
+            continue;
+        }
+        // It always holds the devices.
+        let is_top = path == Path::new("/");
+        if !is_top && !closed.iter().any(|one| one.starts_with(&path)) {
             granted.push((path, landlock::READING));
             continue;
         }

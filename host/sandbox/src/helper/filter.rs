@@ -124,8 +124,28 @@ pub(crate) enum Reads {
     Asked,
 }
 
+/// Whether attributes of files can be changed, lists of who may use a file among them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Attributes {
+    Free,
+    Absent,
+}
+
+/// What of a list depends on the command.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Choices {
+    pub(crate) starts: Starts,
+    pub(crate) reads: Reads,
+    pub(crate) attributes: Attributes,
+}
+
 /// The whole list for a cage.
-pub(crate) fn rules(walls: Walls, starts: Starts, reads: Reads) -> Vec<Rule> {
+pub(crate) fn rules(walls: Walls, choices: Choices) -> Vec<Rule> {
+    let Choices {
+        starts,
+        reads,
+        attributes,
+    } = choices;
     let mut rules = Vec::with_capacity(128);
     for call in REFUSED.iter().chain(REFUSED_HERE) {
         rules.push(rule(*call, vec![], fail(EPERM)));
@@ -160,10 +180,12 @@ pub(crate) fn rules(walls: Walls, starts: Starts, reads: Reads) -> Vec<Rule> {
     rules.extend(set_id_rules());
     if walls == Walls::Kernel {
         rules.extend(scheduling_rules());
-        let attributes = ATTRIBUTES.iter();
-        rules.extend(attributes.map(|call| rule(*call, vec![], fail(ENOTSUP))));
         // As on a kernel without them: there is no namespace that has its own.
         rules.extend(SHARED.iter().map(|call| rule(*call, vec![], fail(ENOSYS))));
+    }
+    if attributes == Attributes::Absent {
+        let calls = ATTRIBUTES.iter();
+        rules.extend(calls.map(|call| rule(*call, vec![], fail(ENOTSUP))));
     }
     rules.extend(socket_rules(walls));
     rules.extend(doorman_rules());

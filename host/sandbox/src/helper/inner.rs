@@ -244,7 +244,7 @@ fn guard(
                 break Some(Report::OutOfMemory);
             }
             // The kernel does not count those of user 0, and not every cage can bound them.
-            if usage.processes > plan.limits.processes {
+            if usage.tasks > plan.limits.processes {
                 break Some(Report::TooManyProcesses);
             }
         }

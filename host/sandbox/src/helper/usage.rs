@@ -12,7 +12,6 @@ use std::time::{Duration, Instant};
 
 use crate::cage::plan::Walls;
 
-const PAGE: u64 = 4096;
 /// How long processes are asked what they share. What is left then counts for each of them.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// What the kernel calls memory that processes share by `mmap` without a file.
@@ -23,7 +22,8 @@ pub(crate) struct Usage {
     pub(crate) bytes: u64,
     /// The part of it that needs no sum over what processes share.
     pub(crate) certain: u64,
-    pub(crate) processes: u64,
+    /// Their threads, each of which is one.
+    pub(crate) tasks: u64,
 }
 
 /// What all processes use, the bytes beside theirs included. Where that is above the limit, parts of
@@ -53,7 +53,7 @@ pub(crate) fn in_use(walls: Walls, beside: u64, limit: u64) -> Usage {
     Usage {
         bytes,
         certain,
-        processes: all.len() as u64,
+        tasks: all.iter().map(|(_, one)| one.threads).sum(),
     }
 }
 
@@ -62,9 +62,7 @@ pub(crate) fn descendants() -> Vec<libc::pid_t> {
     let mut found = Vec::new();
     let mut open = vec![std::process::id() as libc::pid_t];
     while let Some(parent) = open.pop() {
-        let list = format!("/proc/{parent}/task/{parent}/children");
-        let list = fs::read_to_string(list).unwrap_or_default();
-        for child in list.split_whitespace().filter_map(|it| it.parse().ok()) {
+        for child in children(parent) {
             found.push(child);
             open.push(child);
         }
@@ -72,9 +70,21 @@ pub(crate) fn descendants() -> Vec<libc::pid_t> {
     found
 }
 
+/// The kernel lists them by the thread that started them.
+fn children(parent: libc::pid_t) -> Vec<libc::pid_t> {
+    let threads = fs::read_dir(format!("/proc/{parent}/task"));
+    let threads = threads.into_iter().flatten().filter_map(Result::ok);
+    let lists = threads.filter_map(|one| fs::read_to_string(one.path().join("children")).ok());
+    let children = |list: String| -> Vec<libc::pid_t> {
+        let numbers = list.split_whitespace();
+        numbers.filter_map(|one| one.parse().ok()).collect()
+    };
+    lists.flat_map(children).collect()
+}
+
 /// What processes have open, by device and number. `None` where one does not show it.
 pub(crate) fn open_files(walls: Walls) -> Option<BTreeSet<(u64, u64)>> {
-    let own = PathBuf::from(format!("/proc/{}", std::process::id()));
+    let own = own_folder();
     let mut found = BTreeSet::new();
     for folder in processes(walls) {
         if folder == own {
@@ -91,6 +101,25 @@ pub(crate) fn open_files(walls: Walls) -> Option<BTreeSet<(u64, u64)>> {
         found.extend(files.map(|file| (file.dev(), file.ino())));
     }
     Some(found)
+}
+
+/// Whether a process of the cage holds the side of a terminal that made it: the terminal has this
+/// number, and `maker` is what was opened to make it.
+pub(crate) fn has_made_terminal(walls: Walls, maker: (u64, u64), number: u32) -> bool {
+    let line = format!("tty-index:\t{number}");
+    processes(walls).into_iter().any(|folder| {
+        let files = fs::read_dir(folder.join("fd")).into_iter().flatten();
+        files.filter_map(Result::ok).any(|file| {
+            let found = fs::metadata(file.path());
+            let is_one = found.is_ok_and(|found| (found.dev(), found.ino()) == maker);
+            let about = || fs::read_to_string(folder.join("fdinfo").join(file.file_name()));
+            is_one && about().is_ok_and(|about| about.lines().any(|one| one == line))
+        })
+    })
+}
+
+fn own_folder() -> PathBuf {
+    PathBuf::from(format!("/proc/{}", std::process::id()))
 }
 
 fn processes(walls: Walls) -> Vec<PathBuf> {
@@ -112,20 +141,44 @@ fn processes(walls: Walls) -> Vec<PathBuf> {
 }
 
 /// What one process has in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Resident {
     own: u64,
     /// With other processes, or with files.
     shared: u64,
+    threads: u64,
 }
 
+/// What a process has for itself, in the kernel's words: memory, what of it was moved to a disk, large
+/// pages, and the tables by which the processor finds all this. Those of a gigabyte that was only looked at
+/// take two megabytes, or more than it, where single pages lie far from each other.
+const OWN: [&str; 5] = ["RssAnon:", "VmSwap:", "HugetlbPages:", "VmPTE:", "VmPMD:"];
+const SHARED: [&str; 2] = ["RssFile:", "RssShmem:"];
+
 fn resident(folder: &Path) -> Option<Resident> {
-    let pages = fs::read_to_string(folder.join("statm")).ok()?;
-    let mut pages = pages.split(' ').skip(1).map_while(|it| it.parse().ok());
-    let (all, shared): (u64, u64) = (pages.next()?, pages.next()?);
-    Some(Resident {
-        own: all.saturating_sub(shared) * PAGE,
-        shared: shared * PAGE,
-    })
+    let status = fs::read_to_string(folder.join("status")).ok()?;
+    let mut resident = resident_of(&status);
+    // Threads of the doorman wait for the command's pipes.
+    if *folder == own_folder() {
+        resident.threads = 1;
+    }
+    Some(resident)
+}
+
+/// What has ended and was not waited for has no memory, and is still a process.
+fn resident_of(status: &str) -> Resident {
+    let sum = |names: &[&str]| {
+        let of_line = |line| names.iter().find_map(|name| kilobytes(line, name));
+        status.lines().filter_map(of_line).sum()
+    };
+    let threads = status
+        .lines()
+        .find_map(|line| line.strip_prefix("Threads:")?.trim().parse().ok());
+    Resident {
+        own: sum(&OWN),
+        shared: sum(&SHARED),
+        threads: threads.unwrap_or(1),
+    }
 }
 
 /// The part of one process in what it shares by mappings without a file. The other memory that can
@@ -196,8 +249,61 @@ fn segments(list: &str) -> u64 {
 }
 
 #[cfg(test)]
+#[allow(clippy::expect_used)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_process_has_for_itself_is_all_that_nobody_else_has() {
+        let status = "\
+Name:\tx VmPTE:\t 9 kB
+VmPeak:\t  900000 kB
+VmRSS:\t     600 kB
+RssAnon:\t     100 kB
+RssFile:\t     300 kB
+RssShmem:\t     200 kB
+VmData:\t  800000 kB
+VmPTE:\t    5000 kB
+VmPMD:\t       4 kB
+VmSwap:\t      50 kB
+HugetlbPages:\t    2048 kB
+Threads:\t12
+";
+        let wanted = Resident {
+            own: (100 + 5000 + 4 + 50 + 2048) * 1024,
+            shared: 500 * 1024,
+            threads: 12,
+        };
+        assert_eq!(resident_of(status), wanted);
+        let ended = Resident {
+            threads: 1,
+            ..Resident::default()
+        };
+        assert_eq!(
+            resident_of("Name:\tx\nState:\tZ (zombie)\nThreads:\t1\n"),
+            ended
+        );
+    }
+
+    #[test]
+    fn children_of_all_threads_are_found() {
+        let (told, hears) = std::sync::mpsc::channel::<()>();
+        let (started, child) = std::sync::mpsc::channel();
+        let thread = std::thread::spawn(move || {
+            #[allow(clippy::disallowed_methods)]
+            let sleep = std::process::Command::new("sleep").arg("60").spawn();
+            let mut sleep = sleep.expect("a program that waits");
+            started.send(sleep.id()).expect("somebody listens");
+            let _ = hears.recv();
+            let _ = sleep.kill();
+            let _ = sleep.wait();
+        });
+        let child = child.recv().expect("a child") as libc::pid_t;
+        let found = descendants().contains(&child);
+        drop(told);
+        thread.join().expect("no panic");
+        assert!(found);
+    }
 
     #[test]
     fn only_shared_mappings_without_a_file_count() {

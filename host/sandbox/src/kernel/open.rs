@@ -14,6 +14,13 @@ const LOOKS: usize = 3;
 const RESOLVE_NO_MAGICLINKS: u64 = 0x02;
 const RESOLVE_NO_SYMLINKS: u64 = 0x04;
 
+/// A file that is a device, by the numbers of its driver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Device {
+    Characters((u32, u32)),
+    Blocks,
+}
+
 #[repr(C)]
 struct How {
     flags: u64,
@@ -104,6 +111,17 @@ pub(crate) fn kind_of(file: BorrowedFd<'_>) -> Result<u32> {
     Ok(status(file)?.st_mode & libc::S_IFMT)
 }
 
+/// The numbers of a device that is open; nothing where it is none.
+pub(crate) fn device(file: BorrowedFd<'_>) -> Result<Option<Device>> {
+    let found = status(file)?;
+    let numbers = (libc::major(found.st_rdev), libc::minor(found.st_rdev));
+    Ok(match found.st_mode & libc::S_IFMT {
+        libc::S_IFCHR => Some(Device::Characters(numbers)),
+        libc::S_IFBLK => Some(Device::Blocks),
+        _ => None,
+    })
+}
+
 /// What tells an open place from every other one: its device and its number there.
 pub(crate) fn identity(file: BorrowedFd<'_>) -> Result<(u64, u64)> {
     let found = status(file)?;
@@ -116,6 +134,12 @@ fn status(file: BorrowedFd<'_>) -> Result<libc::stat> {
     // SAFETY: the structure lives through the call.
     checked(unsafe { libc::fstat(file.as_raw_fd(), &raw mut found) }.into())?;
     Ok(found)
+}
+
+/// Whether it lies in the file system that is mounted at a path.
+pub(crate) fn is_below_mount(file: BorrowedFd<'_>, at: &CStr) -> Result<bool> {
+    let top = place(None, at, libc::O_DIRECTORY | libc::O_NOFOLLOW)?;
+    Ok(status(top.as_fd())?.st_dev == status(file)?.st_dev)
 }
 
 /// What kind of thing a name is, without following it: the file type bits of its mode.

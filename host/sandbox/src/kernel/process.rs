@@ -205,6 +205,13 @@ pub(crate) fn limit(resource: libc::__rlimit_resource_t, most: u64) -> Result<()
     Ok(())
 }
 
+/// The program becomes the first of a session of its own, which has no terminal.
+pub(crate) fn start_without_terminal(command: &mut std::process::Command) {
+    use std::os::unix::process::CommandExt;
+    // SAFETY: `setsid` alone, which may be called between fork and exec.
+    unsafe { command.pre_exec(become_session_leader) };
+}
+
 pub(crate) fn become_session_leader() -> Result<()> {
     // SAFETY: takes no pointers.
     checked(unsafe { libc::setsid() }.into())?;

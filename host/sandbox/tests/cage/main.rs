@@ -37,12 +37,16 @@ mod programs;
 mod rustup;
 // git reads nothing back that it would not have written.
 mod readback;
+// No folder becomes a repository, and none that is one stops being it.
+mod lookalikes;
 // No command writes what the user's git runs.
 mod repositories;
 // Paths and hosts mean what they say.
 mod settings;
 // Servers can be talked to.
 mod talking;
+// The terminal is the user's.
+mod terminal;
 // A worker only computes.
 mod worker;
 // What the others need.

@@ -58,7 +58,19 @@ enum Needs {
 }
 
 /// 300 MB each.
-const TOO_MUCH: [Script; 11] = [
+const TOO_MUCH: [Script; 13] = [
+    (
+        "private, by children of a second thread",
+        Needs::Nothing,
+        "import threading; threading.Thread(target=lambda: (fork(3, lambda n: globals().update(x=bytearray(b'x' * (100 * MB)))), wait())).start()",
+    ),
+    // One page of each two megabytes is looked at, and takes a page of tables.
+    (
+        "tables for pages that are empty",
+        Needs::Nothing,
+        "m = [mmap.mmap(-1, 16 << 30, flags=mmap.MAP_PRIVATE | 0x4000, prot=mmap.PROT_READ) for _ in range(10)]; \
+         [m[n // 8192][n % 8192 << 21] for n in range(81920)]",
+    ),
     (
         "private",
         Needs::Nothing,
@@ -190,6 +202,29 @@ fn all_memory_of_a_cage_counts() {
     });
     let missed = missed.into_inner().unwrap();
     assert!(missed.is_empty(), "{missed:#?}");
+}
+
+#[test]
+fn threads_and_children_of_threads_count_as_processes() {
+    const MANY: [&str; 2] = [
+        "import threading\nfor _ in range(80): threading.Thread(target=time.sleep, args=(5,)).start()",
+        "import threading\nthreading.Thread(target=lambda: (fork(80, lambda n: None), wait())).start()",
+    ];
+    in_every_cage(|world, kind, user| {
+        for script in MANY {
+            let script = format!("{BEGIN}def wait(): time.sleep(5)\n{script}\nwait()\n");
+            let command = ["python3", "-c", &script];
+            let options = ["--processes", "50"];
+            let ended = world.cage(kind, "workspace", &options, &command).output();
+            let ended = ended.unwrap();
+            let told = String::from_utf8_lossy(&ended.stderr);
+            // Of an ordinary user in namespaces of its own, the kernel counts.
+            let is_refused = ["Resource temporarily unavailable", "can't start new thread"];
+            let is_bounded =
+                told.contains("TooManyProcesses") || is_refused.iter().any(|it| told.contains(it));
+            assert!(is_bounded, "{kind}, {}, {script}: {told}", user.name());
+        }
+    });
 }
 
 #[test]

@@ -267,6 +267,12 @@ impl World {
         all
     }
 
+    /// A command of the tests' own, in the project.
+    pub fn run_as_its_user(&self, mut command: Command) -> Output {
+        command.current_dir(self.project());
+        self.as_user(&mut command).output().unwrap()
+    }
+
     fn as_user<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         match self.user {
             User::This => command,

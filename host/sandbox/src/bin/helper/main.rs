@@ -2,7 +2,7 @@
 //! helper, and runs one command with the exit code of that command.
 //!
 //! `toolbay-cage-helper KIND PROFILE [--root|--write|--own|--read|--protect|--deny-read|--deny-like|--zone|--zone-file|--host DIR]…
-//! [--home DIR] [--cwd DIR] [--programs any|judged] [--time MS] [--memory BYTES] [--env K=V]… -- COMMAND…`, or `try NAME`: one call.
+//! [--home DIR] [--cwd DIR] [--programs any|judged] [--time MS] [--memory BYTES] [--processes COUNT] [--env K=V]… -- COMMAND…`, or `try NAME`: one call.
 #![allow(clippy::print_stderr)]
 
 use std::process::ExitCode;
@@ -140,6 +140,9 @@ mod linux {
                 }
                 "--memory" => {
                     limits.memory = text(value)?.parse().map_err(|_| "no number")?;
+                }
+                "--processes" => {
+                    limits.processes = text(value)?.parse().map_err(|_| "no number")?;
                 }
                 "--env" => {
                     let pair = text(value)?;

@@ -22,6 +22,9 @@ pub(crate) enum Checked {
     ResolvedPaths,
     /// How a cherry-pick or revert continues.
     SequencerOptions,
+    /// What is checked out. Where it is nothing of the kind, git sees no repository, and takes the folder
+    /// around it for one that has its looks.
+    Head,
 }
 
 /// How long the names of objects are in a repository.
@@ -62,6 +65,7 @@ impl Checked {
             }
             ["MERGE_RR"] => Some(Self::ResolvedPaths),
             ["sequencer", "opts"] => Some(Self::SequencerOptions),
+            ["HEAD"] => Some(Self::Head),
             _ => None,
         }
     }
@@ -72,6 +76,7 @@ impl Checked {
             Self::Index => index::check(content, names).err(),
             Self::ResolvedPaths => resolved_paths(content).err(),
             Self::SequencerOptions => sequencer_options(content).err(),
+            Self::Head => head(content).err(),
         }
     }
 }
@@ -100,6 +105,22 @@ fn resolved_paths(content: &[u8]) -> Result<(), String> {
         check_path(path)?;
     }
     Ok(())
+}
+
+/// The name of a branch as git writes it, or of a commit.
+fn head(content: &[u8]) -> Result<(), String> {
+    let line = content.strip_suffix(b"\n").unwrap_or(content);
+    let is_commit = matches!(line.len(), 40 | 64) && line.iter().all(u8::is_ascii_hexdigit);
+    let is_name = |name: &[u8]| {
+        let is_part = |part: &[u8]| !matches!(part, b"" | b"." | b"..");
+        let is_plain = |byte: &u8| !byte.is_ascii_control() && *byte != b' ';
+        name.iter().all(is_plain) && name.split(|byte| *byte == b'/').all(is_part)
+    };
+    let branch = line.strip_prefix(b"ref: ");
+    let is_branch = branch.is_some_and(|name| name.starts_with(b"refs/") && is_name(name));
+    (is_commit || is_branch)
+        .then_some(())
+        .ok_or_else(|| "it names neither a branch nor a commit".into())
 }
 
 /// Strategies of git's own. Any other is a program that is started, whose name may be a path.
@@ -152,6 +173,8 @@ mod tests {
             ("sharedindex.0123", Some(Checked::Index)),
             ("MERGE_RR", Some(Checked::ResolvedPaths)),
             ("sequencer/opts", Some(Checked::SequencerOptions)),
+            ("HEAD", Some(Checked::Head)),
+            ("refs/remotes/origin/HEAD", None),
             ("index.lock", None),
             ("sharedindex_x", None),
             ("sequencer/todo", None),
@@ -221,6 +244,33 @@ mod tests {
             ),
         ] {
             let problem = kind.problem(text.as_bytes(), ObjectNames::Sha1);
+            assert_eq!(problem.is_none(), is_fine, "{text:?}: {problem:?}");
+        }
+    }
+
+    #[test]
+    fn a_head_names_a_branch_or_a_commit() {
+        let (short, long) = ("0123456789abcdef0123456789abcdef01234567", "ab".repeat(32));
+        for (text, is_fine) in [
+            ("ref: refs/heads/main\n", true),
+            ("ref: refs/heads/a/b-c.d@x", true),
+            ("ref: refs/heads/gr\u{fc}n\n", true),
+            ("ref: refs/heads/.invalid\n", true),
+            (short, true),
+            (&format!("{long}\n"), true),
+            ("", false),
+            ("\n", false),
+            ("ref: \n", false),
+            ("ref: main\n", false),
+            ("ref: refs/\n", false),
+            ("ref: refs/../x\n", false),
+            ("ref: refs/heads/x\0\n", false),
+            ("ref: refs/heads/x\ny\n", false),
+            ("0123\n", false),
+            (&short[1..], false),
+            ("no ref\n", false),
+        ] {
+            let problem = Checked::Head.problem(text.as_bytes(), ObjectNames::Sha1);
             assert_eq!(problem.is_none(), is_fine, "{text:?}: {problem:?}");
         }
     }

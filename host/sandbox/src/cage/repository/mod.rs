@@ -16,7 +16,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use super::control::git_controls;
+use super::control::{folders_that_stay, git_controls};
 use super::found::Found;
 use super::ground::{Ground, PathError};
 use super::guard::GitAccess;
@@ -132,7 +132,9 @@ impl Repositories {
             }
             found.targets.push(path);
         }
-        found.turns.extend(self.turns.iter().cloned());
+        let stay = self.folders.iter().flat_map(|it| folders_that_stay(it));
+        let stay = stay.filter(|path| ground.is_writable(path));
+        found.turns.extend(self.turns.iter().cloned().chain(stay));
         found.sort();
     }
 

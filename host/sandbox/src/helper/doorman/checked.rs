@@ -84,7 +84,9 @@ fn write_copy(copy: &Spot, content: &[u8], like: &std::fs::Metadata) -> std::io:
     };
     let mut file = File::from(file);
     file.write_all(content)?;
-    file.set_permissions(Permissions::from_mode(like.permissions().mode() & 0o777))?;
+    // What git cannot read back is as good as removed.
+    let mode = like.permissions().mode() & 0o777 | 0o600;
+    file.set_permissions(Permissions::from_mode(mode))?;
     let times = FileTimes::new().set_accessed(like.accessed()?);
     file.set_times(times.set_modified(like.modified()?))
 }

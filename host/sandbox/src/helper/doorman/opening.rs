@@ -9,6 +9,7 @@ use std::path::Path;
 
 use super::{Caller, Doorman, Step, done, failed, is};
 use crate::cage::guard::Act;
+use crate::cage::plan::Walls;
 use crate::helper::doors::Door;
 use crate::helper::resolve::{self, Spot};
 use crate::kernel::seccomp::Answer;
@@ -86,6 +87,9 @@ impl<'a> Doorman<'a> {
             Ok(Answer::GoOn) | Err(Answer::GoOn) if self.judges_reading(request) => {
                 self.open_to_read(caller, path, request)
             }
+            Ok(Answer::GoOn) | Err(Answer::GoOn) if self.walls == Walls::Kernel => {
+                self.write_device(caller, path, request)
+            }
             answer => answer,
         }
     }
@@ -93,7 +97,7 @@ impl<'a> Doorman<'a> {
     /// Whether the kernel would let through what must not be.
     fn judges_reading(&self, request: Request) -> bool {
         let is_for_reading = !request.writes() && !request.has(libc::O_PATH);
-        is_for_reading && self.guard.judges_reading()
+        is_for_reading && self.guard.judges_reading(self.walls)
     }
 
     fn open_to_change(
@@ -171,6 +175,7 @@ impl<'a> Doorman<'a> {
         match kind {
             Err(error) if is(&error, libc::ENOENT) && request.has(libc::O_CREAT) => {
                 self.check(Act::Write, spot)?;
+                let _turn = self.check_look(spot)?;
                 let mode = request.mode(caller);
                 caller.still_waits()?;
                 let flags = passed | libc::O_CREAT | libc::O_EXCL;

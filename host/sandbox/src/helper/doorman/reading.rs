@@ -49,12 +49,7 @@ impl Doorman<'_> {
             libc::S_IFIFO if path.is_absolute() && !request.has(libc::O_NONBLOCK) => {
                 self.wait_for_writer(caller, handle, request)
             }
-            kind => {
-                // Nothing may become the doorman's own terminal.
-                let flags = request.passed() | request.flags & libc::O_DIRECTORY | libc::O_NOCTTY;
-                let file = reopened(handle.as_fd(), flags);
-                request.answer(file.map_err(|error| failed(&error))?, kind)
-            }
+            kind => request.answer(self.open_to_be_read(&handle, request)?, kind),
         }
     }
 
