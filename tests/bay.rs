@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 use tempfile::TempDir;
-use toolbay_cli::audit::Events;
-use toolbay_cli::builtin::PLUGINS;
-use toolbay_cli::caged::{CageSetting, Caged, Helper, Sandbox, TaskTable};
+use toolbay::PLUGINS;
+use toolbay::caged::{CageSetting, Caged, Helper, Sandbox, TaskTable};
+use toolbay::events::Events;
 use toolbay_contract::{
     AllGranted, AuditEvent, CallEnvironment, Failure, Grants, KillSwitch, Origin, Powers, Progress,
     RulesNow, Session, Shell, Tasks, Tool, ToolUse,

@@ -30,7 +30,7 @@ pub fn program() -> std::path::PathBuf {
         .join("toolbay");
     assert!(
         program.is_file(),
-        "{} is not built; run `cargo build -p toolbay`",
+        "{} is not built; run `cargo build -p toolbay-cli`",
         program.display()
     );
     program

@@ -48,7 +48,7 @@ def run(command, **more):
 
 def build():
     """The program, and a component for each name that the suite calls."""
-    run(["cargo", "build", "-p", "toolbay"], cwd=ROOT)
+    run(["cargo", "build", "-p", "toolbay-cli"], cwd=ROOT)
     wasm = TARGET / "wasm"
     run(
         ["cargo", "build", "-p", "toolbay-conformance", "--examples", "--profile", "plugin"]

@@ -204,7 +204,7 @@ pub fn assert_no_process(wanted: &str) {
 async fn a_read_only_run_changes_nothing_whatever_the_script_does() {
     use std::sync::Arc;
 
-    use toolbay_cli::caged::{CageSetting, Caged, Helper, Sandbox, TaskTable};
+    use toolbay::caged::{CageSetting, Caged, Helper, Sandbox, TaskTable};
     use toolbay_contract::{CommandRun, OnOutput, Shell};
     use toolbay_policy::{Access, Zone, Zones};
 

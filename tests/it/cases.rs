@@ -11,7 +11,7 @@ mod format;
 use std::path::Path;
 use std::time::Instant;
 
-use toolbay_cli::builtin::PLUGINS;
+use toolbay::PLUGINS;
 use toolbay_contract::Tool;
 use toolbay_tests::bay::{Running, TestBay, snapshot};
 use toolbay_tests::workspace;

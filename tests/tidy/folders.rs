@@ -164,7 +164,7 @@ fn unlike(features: &toml::Table, plugins: &[String]) -> Vec<String> {
     for plugin in plugins {
         if !features.contains_key(plugin) || !default.contains(&plugin.as_str()) {
             findings.push(format!(
-                "host/cli/Cargo.toml has no default feature `{plugin}`, so plugins/{plugin} is not built in"
+                "host/toolbay/Cargo.toml has no default feature `{plugin}`, so plugins/{plugin} is not built in"
             ));
         }
     }
@@ -182,7 +182,7 @@ fn unlike(features: &toml::Table, plugins: &[String]) -> Vec<String> {
 
 #[test]
 fn each_plugin_has_the_feature_that_builds_it_in() {
-    let manifest: toml::Table = read("host/cli/Cargo.toml").parse().unwrap();
+    let manifest: toml::Table = read("host/toolbay/Cargo.toml").parse().unwrap();
     let features = manifest["features"].as_table().unwrap();
     let folders = entries("plugins");
     let plugins: Vec<String> = folders

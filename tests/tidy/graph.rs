@@ -11,7 +11,7 @@ use crate::assert_tidy;
 use crate::tree::{entries, read};
 
 /// Each crate of the host by its folder, and the crates of this project that it may know.
-/// `runtime` and `dispatch` do not know each other: they meet in `cli`.
+/// `runtime` and `dispatch` do not know each other: they meet in `toolbay`.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("shell", &[]),
     ("sandbox", &[]),
@@ -38,7 +38,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     ("agent", &["toolbay-contract", "toolbay-dispatch"]),
     (
-        "cli",
+        "toolbay",
         &[
             "toolbay-agent",
             "toolbay-audit",
@@ -52,10 +52,11 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "toolbay-shell",
         ],
     ),
+    ("cli", &["toolbay"]),
 ];
 
 /// The crates that pay for wasmtime. All others build and test in seconds.
-const KNOWS_WASMTIME: [&str; 2] = ["runtime", "cli"];
+const KNOWS_WASMTIME: [&str; 3] = ["runtime", "toolbay", "cli"];
 
 /// Crates that only compute: they must not even be able to wait.
 const PURE: [&str; 2] = ["shell", "policy"];
@@ -158,7 +159,11 @@ fn dragged_in(lock: &str, folder: &str) -> Vec<String> {
         is_wasmtime(name) && !KNOWS_WASMTIME.contains(&folder)
             || name == "tokio" && PURE.contains(&folder)
     };
-    closure(&lock, &format!("toolbay-{folder}"))
+    let package = match folder {
+        "toolbay" => folder.to_owned(),
+        folder => format!("toolbay-{folder}"),
+    };
+    closure(&lock, &package)
         .into_iter()
         .filter(unwanted)
         .map(|name| {

@@ -9,7 +9,7 @@ pub use self::given::given;
 pub use self::mcp::{McpAdd, McpLogin, McpQuotas, McpServe, ServerKind, ServerScope};
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
-use toolbay_policy::Mode;
+use toolbay::policy::Mode;
 
 /// Tools for AI coding agents, none of which has to be trusted.
 #[derive(Debug, Parser)]

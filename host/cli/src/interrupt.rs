@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::signal::unix::{SignalKind, signal};
-use toolbay_contract::{KillReason, KillSwitch};
+use toolbay::contract::{KillReason, KillSwitch};
 
 /// What shells report for a program that an interrupt has ended.
 const INTERRUPTED: u8 = 130;

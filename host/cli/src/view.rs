@@ -3,7 +3,7 @@
 mod faces;
 
 use serde_json::Value;
-use toolbay_contract::View;
+use toolbay::contract::View;
 
 pub use self::faces::Faces;
 use crate::style::Style;
@@ -48,13 +48,13 @@ pub fn draw(view: &View, style: Style) -> String {
 
 /// Text of a tool for a terminal: what the terminal would act on, or not draw, is a sign.
 pub fn harmless(text: &str) -> String {
-    toolbay_contract::visible(text)
+    toolbay::contract::visible(text)
 }
 
 /// The same on one line, for a name, an address or a reason in a list: a line of its own could
 /// pass for one of ours.
 pub fn harmless_line(text: &str) -> String {
-    toolbay_contract::visible_line(text)
+    toolbay::contract::visible_line(text)
 }
 
 /// The same for a text of several lines, set in so that none of them passes for one of ours.

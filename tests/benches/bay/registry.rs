@@ -1,11 +1,13 @@
 //! Many plugins: what each that is registered and never called adds to a start.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use toolbay_cli::args::Common;
-use toolbay_cli::compose::{Bay, Ingredients, Wishes};
-use toolbay_cli::places::Places;
+use toolbay::compose::{Bay, BayOptions, Ingredients, Wishes};
+use toolbay::sandbox::cage::Helper;
+use toolbay::settings::{CommandLine, Origins};
+use toolbay::{Places, ProcessContext};
 use toolbay_contract::{KillSwitch, Session};
 use toolbay_runtime::digest;
 use toolbay_tests::guests;
@@ -106,19 +108,35 @@ fn peak_kilobytes(folder: &Path, home: &Path) -> u64 {
     said.trim().parse().unwrap()
 }
 
+/// What a session knows of its process.
+#[allow(clippy::disallowed_methods)]
+fn variables() -> Vec<(OsString, OsString)> {
+    std::env::vars_os().collect()
+}
+
 /// The child's part.
 pub fn child(folder: &str) {
     let waiting = tokio::runtime::Builder::new_multi_thread()
         .enable_time()
         .build()
         .unwrap();
+    let process = ProcessContext::new(variables());
+    let places = Places::by_variables(|name| process.variable(name).map(Into::into));
     let bay = waiting
         .block_on(Bay::open(Ingredients {
-            common: Common {
+            options: BayOptions {
+                origins: Origins {
+                    cwd: std::env::current_dir().unwrap(),
+                    places: places.unwrap(),
+                    process,
+                    given: CommandLine::default(),
+                },
+                add_dirs: Vec::new(),
                 plugins: vec![folder.into()],
-                ..Common::default()
+                mcp_config: Vec::new(),
+                simple: false,
+                helper: Helper::ThisProgram,
             },
-            places: Places::from_environment().unwrap(),
             session: Session::new(7),
             on_compile: None,
             kill: KillSwitch::new(),

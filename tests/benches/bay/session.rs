@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value;
-use toolbay_cli::builtin::PLUGINS;
-use toolbay_cli::places::Places;
-use toolbay_cli::settings::own_files;
+use toolbay::PLUGINS;
+use toolbay::Places;
+use toolbay::settings::own_files;
 use toolbay_contract::{
     CallEnvironment, Discard, KillSwitch, Origin, Powers, RulesNow, Session, Tool, ToolUse,
 };

@@ -1,7 +1,7 @@
 //! Components that come from outside, and looking at them.
 
 use serde_json::Value;
-use toolbay_cli::builtin::PLUGINS;
+use toolbay::PLUGINS;
 use toolbay_tests::guests;
 
 use crate::program::Project;

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use toolbay_mcp::HttpQuotas;
+use toolbay::mcp::HttpQuotas;
 
 /// How to serve.
 #[derive(Debug, Default, clap::Args)]

@@ -7,19 +7,20 @@ use std::time::SystemTime;
 
 use anyhow::{Context, anyhow, bail};
 use serde_json::{Value, json};
-use toolbay_audit::{
+use toolbay::audit::{
     Against, Anchor, Entry, Filter, Key, Kind, LogError, Report, Tail, Verdict, harmless,
     parse_time, render, show, verify_against,
 };
-use toolbay_contract::{Behavior, regular_file};
+use toolbay::contract::{Behavior, regular_file};
 
 use super::{CALL_FAILED, print_json, print_line};
 use crate::args::{AuditCommand, AuditShow, Common};
-use crate::places::Places;
+use crate::places;
 use crate::style::Style;
+use toolbay::Places;
 
 pub(super) fn run(common: &Common, command: AuditCommand) -> anyhow::Result<ExitCode> {
-    let places = Places::from_environment()?;
+    let places = places::from_environment()?;
     match command {
         AuditCommand::Verify { anchor } => check(common.json, &places, anchor.as_deref()),
         AuditCommand::Anchor => anchor(&places),

@@ -7,19 +7,21 @@ use std::time::Duration;
 
 use anyhow::Context;
 use serde_json::{Value, json};
-use toolbay_contract::{Content, KillReason, KillSwitch, ToolUse};
-use toolbay_dispatch::ToolResult;
-use toolbay_dispatch::hooks::HookMessage;
+use toolbay::contract::{Content, KillReason, KillSwitch, ToolUse};
+use toolbay::dispatch::ToolResult;
+use toolbay::dispatch::hooks::HookMessage;
 
-use super::{CALL_FAILED, open_with, print_json, print_line, tell_problems, whoever_is_there};
+use super::{
+    CALL_FAILED, open_with, print_json, print_line, tell_problems, whoever_is_there, wishes,
+};
 use crate::args::Common;
-use crate::compose::{Bay, Wishes};
 use crate::interrupt;
-use crate::places::Places;
-use crate::session_file::{SessionFile, fresh, new_name};
+use crate::places;
 use crate::spinner::Spinner;
 use crate::style::Style;
 use crate::view::{draw, harmless};
+use toolbay::compose::{Bay, Wishes};
+use toolbay::session_file::{SessionFile, fresh, new_name};
 
 pub(super) struct Call {
     pub(super) name: String,
@@ -37,7 +39,7 @@ pub(super) async fn run(common: Common, call: Call) -> anyhow::Result<ExitCode> 
     };
     let file = call
         .session
-        .map(|name| SessionFile::new(&Places::from_environment()?.state, &name))
+        .map(|name| SessionFile::new(&places::from_environment()?.state, &name))
         .transpose()?;
     let session = match &file {
         Some(file) => file.load()?,
@@ -49,7 +51,7 @@ pub(super) async fn run(common: Common, call: Call) -> anyhow::Result<ExitCode> 
         session_id: name,
         is_logged: true,
         session_folder: file.as_ref().map(|file| file.folder().to_path_buf()),
-        ..Wishes::default()
+        ..wishes()
     };
     let bay = open_with(common, session, kill.clone(), wishes).await?;
     tell_problems(&bay);
@@ -148,7 +150,7 @@ async fn print_result(bay: &Bay, result: &ToolResult, input: &Value) -> anyhow::
     if let (Some(outcome), Some(found)) = (&result.outcome, bay.dispatch.pool().find(&result.tool))
     {
         let input: Arc<str> = input.to_string().into();
-        if let view @ toolbay_contract::View::Diff(_) =
+        if let view @ toolbay::contract::View::Diff(_) =
             found.tool.render_result(&input, outcome).await
         {
             print_line(&draw(&view, style))?;

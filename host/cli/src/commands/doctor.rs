@@ -3,15 +3,16 @@
 use std::process::ExitCode;
 
 use serde_json::json;
-use toolbay_runtime::{Runtime, RuntimeOptions};
+use toolbay::runtime::{Runtime, RuntimeOptions};
 
 use super::{CALL_FAILED, print_json, print_line};
 use crate::args::Common;
-use crate::builtin::PLUGINS;
-use crate::compose::{origins, working_directory};
-use crate::places::Places;
+use crate::options::{origins, working_directory};
+use crate::places;
 use crate::style::Style;
 use crate::view::harmless_line;
+use toolbay::PLUGINS;
+use toolbay::Places;
 
 /// One thing that was looked at.
 struct Check {
@@ -73,7 +74,7 @@ fn checks(common: &Common) -> Vec<Check> {
             PLUGINS.len()
         ),
     }];
-    let places = Places::from_environment();
+    let places = places::from_environment();
     match &places {
         Ok(places) => all.push(engine(places)),
         Err(error) => all.push(bad("folders", format!("{error:#}"))),
@@ -81,7 +82,7 @@ fn checks(common: &Common) -> Vec<Check> {
     if let Ok(places) = &places {
         all.push(settings(common, places));
     }
-    for ability in toolbay_sandbox::probe() {
+    for ability in toolbay::sandbox::probe() {
         all.push(Check {
             name: ability.name,
             state: if ability.available {
@@ -100,7 +101,7 @@ fn checks(common: &Common) -> Vec<Check> {
 /// Each kind of cage, tried out.
 #[cfg(target_os = "linux")]
 fn cages() -> Vec<Check> {
-    use toolbay_sandbox::cage::{Demands, Kind, offers};
+    use toolbay::sandbox::cage::{Demands, Kind, offers};
 
     let demands = Demands {
         search_path: crate::places::search_path(),

@@ -5,15 +5,15 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::json;
-use toolbay_contract::{Origin, Tool};
-use toolbay_policy::{Capability, Trust};
-use toolbay_runtime::{Facts, Limits, Plugin, Source, ruled_out};
+use toolbay::contract::{Origin, Tool};
+use toolbay::policy::{Capability, Trust};
+use toolbay::runtime::{Facts, Limits, Plugin, Source, ruled_out};
 
 use super::{open_to_look, print_json, print_line};
 use crate::args::Common;
-use crate::servers::Connect;
 use crate::style::Style;
 use crate::view::harmless_line;
+use toolbay::servers::Connect;
 
 pub(super) async fn run(common: Common, file: PathBuf) -> anyhow::Result<ExitCode> {
     let json = common.json;

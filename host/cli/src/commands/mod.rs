@@ -22,18 +22,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use toolbay_contract::{KillSwitch, Session};
-use toolbay_dispatch::{Approver, Nobody};
-use toolbay_runtime::{CompileNotice, OnCompile};
+use toolbay::contract::{KillSwitch, Session};
+use toolbay::dispatch::{Approver, Nobody};
+use toolbay::runtime::{CompileNotice, OnCompile};
 
 use crate::args::{Args, Command, Common};
-use crate::compose::{Bay, Ingredients, Wishes, working_directory};
-use crate::places::Places;
+use crate::options::{options, origins, working_directory};
+use crate::places;
 use crate::prompt::{SavedIn, Terminal, somebody_is_there};
-use crate::servers::Connect;
+use crate::spinner::Spinner;
 use crate::style::Style;
 use crate::view::{harmless, harmless_line};
-use crate::{interrupt, log, servers, session_file};
+use crate::{departures, interrupt, log};
+use toolbay::compose::{Bay, Ingredients, Wishes};
+use toolbay::servers::Connect;
+use toolbay::session_file;
 
 /// The tool ran and failed, or was refused.
 const CALL_FAILED: u8 = 1;
@@ -131,7 +134,7 @@ fn start(args: Args) -> anyhow::Result<ExitCode> {
             Command::Doctor => doctor::run(common).await,
             Command::Completions { shell } => completions::run(shell),
         };
-        servers::part().await;
+        departures::part().await;
         code
     });
     // Whatever still blocks a thread must not keep the program from ending.
@@ -154,7 +157,7 @@ fn whoever_is_there(common: &Common) -> anyhow::Result<Arc<dyn Approver>> {
     if !somebody_is_there() {
         return Ok(Arc::new(Nobody));
     }
-    let saved = SavedIn::of(&working_directory(common)?, &Places::from_environment()?);
+    let saved = SavedIn::of(&working_directory(common)?, &places::from_environment()?);
     Ok(Arc::new(Terminal::new(saved)))
 }
 
@@ -164,9 +167,10 @@ async fn open_with(
     kill: KillSwitch,
     wishes: Wishes,
 ) -> anyhow::Result<Bay> {
+    let cwd = working_directory(&common)?;
+    let origins = origins(&common, &cwd, &places::from_environment()?);
     Bay::open(Ingredients {
-        common,
-        places: Places::from_environment()?,
+        options: options(&common, origins),
         session,
         on_compile: Some(compile_notice()),
         kill,
@@ -175,12 +179,25 @@ async fn open_with(
     .await
 }
 
+/// What every command of this program wants of its session.
+fn wishes() -> Wishes {
+    Wishes {
+        say: Arc::new(|text| {
+            let style = Style::for_errors();
+            eprintln!("{} {}", style.warn("warning:"), harmless_line(text));
+        }),
+        working: Some(Arc::new(|label| Box::new(Spinner::start(label)))),
+        departures: departures::all().clone(),
+        ..Wishes::default()
+    }
+}
+
 /// Opens a session that only looks.
 async fn open_to_look(common: Common, connect: Connect) -> anyhow::Result<Bay> {
     let wishes = Wishes {
         approver: whoever_is_there(&common)?,
         connect,
-        ..Wishes::default()
+        ..wishes()
     };
     open_with(common, session_file::fresh()?, KillSwitch::new(), wishes).await
 }

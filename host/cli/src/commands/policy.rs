@@ -10,22 +10,23 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use serde_json::{Value, json};
-use toolbay_contract::Tool;
-use toolbay_dispatch::{links_on_disk, path_subject};
-use toolbay_policy::{
+use toolbay::contract::Tool;
+use toolbay::dispatch::{links_on_disk, path_subject, real_path};
+use toolbay::policy::{
     Checker, Claims, KnownTool, Lint, Policy, Reach, SubjectKind, TestFile, lint,
 };
-use toolbay_runtime::Runtime;
+use toolbay::runtime::Runtime;
 
 use super::call::read_input;
 use super::{CALL_FAILED, COMMAND_FAILED, print_json, print_line};
 use crate::args::{Common, PolicyCommand};
-use crate::compiler::runtime_options;
-use crate::compose::{PluginStart, open_tools, origins};
-use crate::places::Places;
-use crate::settings::{Settings, own_files};
+use crate::options::{options, origins};
+use crate::places;
 use crate::style::Style;
 use crate::view::harmless_line;
+use toolbay::compiler::runtime_options;
+use toolbay::compose::{PluginStart, open_tools};
+use toolbay::settings::{Settings, own_files};
 
 /// Tests are written by hand.
 const LONGEST_TESTS: u64 = 16 << 20;
@@ -34,7 +35,7 @@ const LONGEST_TESTS: u64 = 16 << 20;
 struct Desk {
     settings: Settings,
     policy: Policy,
-    anchors: toolbay_policy::Anchors,
+    anchors: toolbay::policy::Anchors,
     tools: HashMap<String, Arc<dyn Tool>>,
 }
 
@@ -57,24 +58,23 @@ impl Desk {
         };
         let here = PathBuf::from(".");
         let cwd = absolute(common.cwd.as_ref().unwrap_or(&here)).context("--cwd")?;
-        let places = Places::from_environment()?;
+        let places = places::from_environment()?;
         let origins = origins(common, &cwd, &places);
+        let options = options(common, origins.clone());
         let settings = origins.load()?;
-        let mut roots = vec![cwd];
-        for folder in common
+        let more = options
             .add_dirs
             .iter()
-            .chain(&settings.additional_directories)
-        {
-            roots.push(absolute(folder)?);
-        }
+            .chain(&settings.additional_directories);
+        let more = more.map(|folder| real_path(&cwd.join(folder)));
+        let roots = std::iter::once(cwd.clone()).chain(more).collect();
         let policy = settings.policy(roots, &own_files(&places), places.home.as_deref());
         let policy = policy.with_links(links_on_disk());
-        let runtime = Runtime::new(runtime_options(&places, None))?;
+        let runtime = Runtime::new(runtime_options(&places, &options.helper, None))?;
         let mut problems = settings.problems.clone();
         let tools = open_tools(
             &runtime,
-            common,
+            &options,
             &settings,
             false,
             PluginStart::Compiling,
@@ -171,7 +171,7 @@ impl Desk {
     fn test(&self, json: bool, file: &Path) -> anyhow::Result<ExitCode> {
         let about = || file.display().to_string();
         let text =
-            toolbay_contract::regular_file::read_text(file, LONGEST_TESTS).with_context(about)?;
+            toolbay::contract::regular_file::read_text(file, LONGEST_TESTS).with_context(about)?;
         let tests: TestFile = serde_json::from_str(&text).with_context(about)?;
         let outcomes = self.with_checker(|checker| tests.run(checker));
         let outcomes = outcomes.with_context(about)?;

@@ -13,18 +13,18 @@ mod turns;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use toolbay_contract::KillSwitch;
-use toolbay_mcp::client::Sampler;
+use toolbay::contract::KillSwitch;
+use toolbay::mcp::client::Sampler;
 
 use self::answers::Answers;
 use self::output::Output;
 use self::turns::Turns;
-use super::open_with;
+use super::{open_with, wishes};
 use crate::args::{Common, StreamForm};
-use crate::compose::{EnabledCheck, Wishes};
-use crate::places::{self, Places};
-use crate::servers::Connect;
-use crate::session_file::{SessionFile, new_name};
+use crate::places;
+use toolbay::compose::{EnabledCheck, Wishes};
+use toolbay::servers::Connect;
+use toolbay::session_file::{SessionFile, new_name};
 
 /// The version of the protocol, told in the first line.
 pub const PROTOCOL: u32 = 1;
@@ -41,7 +41,7 @@ pub(super) async fn run(common: Common, run: Run) -> anyhow::Result<ExitCode> {
         Some(name) => name,
         None => new_name()?,
     };
-    let file = SessionFile::new(&Places::from_environment()?.state, &name)?;
+    let file = SessionFile::new(&places::from_environment()?.state, &name)?;
     let session = file.load()?;
     let kill = KillSwitch::new();
     let output = Output::start(run.human, kill.clone())?;
@@ -60,7 +60,7 @@ pub(super) async fn run(common: Common, run: Run) -> anyhow::Result<ExitCode> {
             enabled_check: EnabledCheck::IfCompiled,
             connect: Connect::Beside,
             goes_on: true,
-            ..Wishes::default()
+            ..wishes()
         },
     )
     .await?;

@@ -8,16 +8,17 @@ use std::time::Duration;
 
 use anyhow::Context;
 use serde_json::json;
-use toolbay_sandbox::cage::{
+use toolbay::sandbox::cage::{
     Command, Demands, Ended, GitAccess, Hosts, How, Limits, Paths, Profile, Programs, Stream,
     Streams, Strength, allowed, choose, home_controls, user_homes,
 };
 
 use super::print_json;
 use crate::args::{Common, SandboxCommand, SandboxProfile, SandboxRun};
-use crate::compose::working_directory;
-use crate::places::{self, Places};
+use crate::options::working_directory;
+use crate::places;
 use crate::style::Style;
+use toolbay::Places;
 
 /// What shells say of a command that ran out of time.
 const TIMED_OUT: u8 = 124;
@@ -43,7 +44,7 @@ async fn run_one(common: &Common, wish: SandboxRun) -> anyhow::Result<ExitCode> 
         ..Demands::default()
     })?;
     let environment = environment(&wish.env)?;
-    let paths = paths(&wish, &cwd, &environment, &Places::from_environment()?);
+    let paths = paths(&wish, &cwd, &environment, &places::from_environment()?);
     let enclosure = cage.around(&paths)?;
     let hosts = wish.allow_hosts.iter().map(String::as_str);
     let command = Command {
@@ -107,7 +108,7 @@ fn tell(ended: &Ended, lacks: &[String]) {
     let _ = std::io::stdout().flush();
     let style = Style::for_errors();
     for refused in &ended.refused {
-        let refused = toolbay_contract::visible_line(refused);
+        let refused = toolbay::contract::visible_line(refused);
         eprintln!("{} {refused}", style.warn("refused:"));
     }
     if !matches!(ended.how, How::Exit(_) | How::Signal(_)) {
@@ -142,12 +143,12 @@ fn paths(
     protect.push(places.cache.clone());
     let mut deny_read = absolute(&wish.deny_read);
     deny_read.push(places.state.clone());
-    deny_read.extend(crate::caged::secrets(&homes));
+    deny_read.extend(toolbay::caged::secrets(&homes));
     protect.extend(homes.iter().flat_map(|home| home_controls(home)));
     Paths {
         roots,
         protect,
-        names: crate::caged::protected(),
+        names: toolbay::caged::protected(),
         deny_read,
         environment: environment.to_vec(),
         ..Paths::default()
@@ -157,7 +158,7 @@ fn paths(
 /// The few variables that every command sees, and those that were asked for: `NAME` as the
 /// host has it, `NAME=VALUE` as it is said.
 fn environment(asked: &[OsString]) -> anyhow::Result<Vec<(OsString, OsString)>> {
-    let mut all = allowed(places::variables());
+    let mut all = allowed(places::this_process().variables().to_vec());
     for pair in asked {
         let text = pair
             .to_str()

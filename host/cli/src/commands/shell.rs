@@ -9,12 +9,12 @@ use std::process::ExitCode;
 use anyhow::Context;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use toolbay_dispatch::links_on_disk;
-use toolbay_shell::{CATALOGUE, Place, Report, inspect};
+use toolbay::dispatch::links_on_disk;
+use toolbay::shell::{CATALOGUE, Place, Report, inspect};
 
 use super::{CALL_FAILED, COMMAND_FAILED, print_json, print_line};
 use crate::args::{Common, ShellCommand};
-use crate::places::Places;
+use crate::places;
 use crate::style::Style;
 
 /// One question of many.
@@ -53,7 +53,7 @@ fn place(common: &Common) -> anyhow::Result<Place> {
     let place = Place::new(cwd)
         .with_roots(roots)
         .with_links(links_on_disk());
-    Ok(match Places::from_environment()?.home {
+    Ok(match places::from_environment()?.home {
         Some(home) => place.with_home(home),
         None => place,
     })

@@ -4,15 +4,15 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use serde_json::{Value, json};
-use toolbay_contract::{Origin, Tool};
-use toolbay_dispatch::unknown_tool;
-use toolbay_policy::Trust;
+use toolbay::contract::{Origin, Tool};
+use toolbay::dispatch::unknown_tool;
+use toolbay::policy::Trust;
 
 use super::{open_to_look, print_json, print_line, tell_problems};
 use crate::args::{Common, Definitions};
-use crate::servers::Connect;
 use crate::style::Style;
 use crate::view::{harmless_block, harmless_line};
+use toolbay::servers::Connect;
 
 pub(super) async fn run(
     common: Common,

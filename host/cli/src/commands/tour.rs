@@ -8,17 +8,17 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use serde_json::json;
-use toolbay_agent::run_turn;
-use toolbay_contract::{AuditEvent, KillSwitch, View};
-use toolbay_dispatch::ToolResult;
+use toolbay::agent::run_turn;
+use toolbay::contract::{AuditEvent, KillSwitch, View};
+use toolbay::dispatch::ToolResult;
 
-use super::{open_with, print_json, print_line};
+use super::{open_with, print_json, print_line, wishes};
 use crate::args::Common;
-use crate::compose::{Bay, Wishes};
-use crate::session_file;
 use crate::style::Style;
 use crate::tour::{SCRIPT, Step, project};
 use crate::view::{draw, harmless};
+use toolbay::compose::{Bay, Wishes};
+use toolbay::session_file;
 
 pub(super) async fn run(common: Common) -> anyhow::Result<ExitCode> {
     let started = Instant::now();
@@ -41,7 +41,7 @@ pub(super) async fn run(common: Common) -> anyhow::Result<ExitCode> {
             demos: true,
             needs_cage: true,
             session_folder: Some(folder.session()),
-            ..Wishes::default()
+            ..wishes()
         },
     )
     .await?;

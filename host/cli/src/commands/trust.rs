@@ -4,20 +4,20 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use serde_json::{Value, json};
-use toolbay_dispatch::fingerprint::Fingerprint;
+use toolbay::dispatch::fingerprint::Fingerprint;
 
 use super::{CALL_FAILED, print_json, print_line};
 use crate::args::Common;
-use crate::compose::{origins, working_directory};
-use crate::places::Places;
+use crate::options::{origins, working_directory};
+use crate::places;
 use crate::prompt::somebody_is_there;
-use crate::settings::ProjectFile;
 use crate::style::Style;
-use crate::trust::Trust;
 use crate::view::{harmless_block, harmless_line};
+use toolbay::settings::ProjectFile;
+use toolbay::trust::Trust;
 
 pub(super) fn run(common: &Common, yes: bool, revoke: bool) -> anyhow::Result<ExitCode> {
-    let places = Places::from_environment()?;
+    let places = places::from_environment()?;
     let cwd = working_directory(common)?;
     let files = origins(common, &cwd, &places).project_files()?;
     let trust = Trust::load(&places.state)?;

@@ -4,9 +4,9 @@
 //! visible first, and a text of several lines is indented behind a bar. Whatever is cut is counted,
 //! and a card that is cut says so, so that no yes counts yet.
 
-use toolbay_contract::{View, visible, visible_line};
-use toolbay_dispatch::PermissionQuestion;
-use toolbay_policy::Part;
+use toolbay::contract::{View, visible, visible_line};
+use toolbay::dispatch::PermissionQuestion;
+use toolbay::policy::Part;
 
 use super::saved::SavedIn;
 use super::wrap::wrap;

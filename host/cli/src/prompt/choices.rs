@@ -1,7 +1,7 @@
 //! What a typed line means. Only computes.
 
-use toolbay_contract::visible_line;
-use toolbay_dispatch::{Answer, PermissionQuestion, RuleOrigin, RuleScope};
+use toolbay::contract::visible_line;
+use toolbay::dispatch::{Answer, PermissionQuestion, RuleOrigin, RuleScope};
 
 use super::saved::SavedIn;
 

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use toolbay_dispatch::RuleScope;
+use toolbay::dispatch::RuleScope;
 
-use crate::places::Places;
-use crate::settings_file::settings_file_of;
+use toolbay::Places;
+use toolbay::settings_file::settings_file_of;
 
 /// The settings file of each scope that has one.
 #[derive(Debug, Clone, Default)]

@@ -7,8 +7,8 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use tokio::sync::{Mutex, OwnedMutexGuard, oneshot};
-use toolbay_contract::BoxFuture;
-use toolbay_dispatch::{Answer, Approver, PermissionQuestion};
+use toolbay::contract::BoxFuture;
+use toolbay::dispatch::{Answer, Approver, PermissionQuestion};
 
 use super::card::{CardText, Extent, Look, card};
 use super::choices::{self, Asked, Next, Sight};

@@ -5,16 +5,16 @@ mod cut;
 
 use std::path::Path;
 
-use toolbay_contract::View;
-use toolbay_dispatch::{Answer, GrantSummary, PermissionQuestion, RuleOrigin, RuleScope};
-use toolbay_policy::{Access, Part, Zone, Zones};
+use toolbay::contract::View;
+use toolbay::dispatch::{Answer, GrantSummary, PermissionQuestion, RuleOrigin, RuleScope};
+use toolbay::policy::{Access, Part, Zone, Zones};
 
 use super::card::{CardText, Extent, Look, card};
 use super::choices::{self, Asked, Next, Sight, prompt};
 use super::saved::SavedIn;
 use super::wrap::wrap;
-use crate::places::Places;
 use crate::style::Style;
+use toolbay::Places;
 
 fn question() -> PermissionQuestion {
     PermissionQuestion {

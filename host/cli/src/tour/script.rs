@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use toolbay_contract::ToolUse;
+use toolbay::contract::ToolUse;
 
 /// A tool's name and its input, made for a project's folder.
 type Call = fn(&str) -> (&'static str, Value);

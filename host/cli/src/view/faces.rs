@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use toolbay_contract::{Failure, ToolUse, View};
-use toolbay_dispatch::{Pool, ToolResult, real_path};
-use toolbay_policy::SubjectKind;
+use toolbay::contract::{Failure, ToolUse, View};
+use toolbay::dispatch::{Pool, ToolResult, real_path};
+use toolbay::policy::SubjectKind;
 
 use super::{draw, harmless};
 use crate::spinner::elapsed_text;

@@ -5,22 +5,23 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail, ensure};
 use serde_json::{Map, Value, json};
-use toolbay_dispatch::RuleScope;
-use toolbay_dispatch::hooks::LookBudget;
-use toolbay_mcp::client::config::{LinkConfig, RawServer, Scope};
+use toolbay::dispatch::RuleScope;
+use toolbay::dispatch::hooks::LookBudget;
+use toolbay::mcp::client::config::{LinkConfig, RawServer, Scope};
 
 use crate::args::{Common, McpAdd, ServerKind, ServerScope};
 use crate::commands::trust::{agrees, show_leads};
 use crate::commands::{CALL_FAILED, print_json, print_line};
-use crate::compose::{origins, working_directory};
-use crate::places::{self, Places};
-use crate::servers::Packages;
-use crate::servers::inventory::{PROJECT_FILE, entry_key, entry_text};
-use crate::settings::{Origins, read_text};
-use crate::settings_file::{Change, add_server, remove_server, settings_file_of};
+use crate::options::{origins, working_directory};
+use crate::places;
 use crate::style::Style;
-use crate::trust::{ServerPin, Trust};
 use crate::view::{harmless_block, harmless_line};
+use toolbay::Places;
+use toolbay::servers::Packages;
+use toolbay::servers::inventory::{PROJECT_FILE, entry_key, entry_text};
+use toolbay::settings::{Origins, read_text};
+use toolbay::settings_file::{Change, add_server, remove_server, settings_file_of};
+use toolbay::trust::{ServerPin, Trust};
 
 /// Where a scope's servers are written.
 struct Target {
@@ -93,7 +94,7 @@ impl Target {
 }
 
 pub(super) fn add(common: &Common, wanted: McpAdd) -> anyhow::Result<ExitCode> {
-    let places = Places::from_environment()?;
+    let places = places::from_environment()?;
     let cwd = working_directory(common)?;
     let entry = entry(&wanted)?;
     // What could not be used is not written.
@@ -211,7 +212,7 @@ pub(super) fn remove(
     name: &str,
     scope: Option<ServerScope>,
 ) -> anyhow::Result<ExitCode> {
-    let places = Places::from_environment()?;
+    let places = places::from_environment()?;
     let cwd = working_directory(common)?;
     let all = [ServerScope::Local, ServerScope::Project, ServerScope::User];
     let mut files = Vec::new();
@@ -261,7 +262,7 @@ fn forget_package(change: &Change, name: &str, cwd: &Path, places: &Places) {
 }
 
 pub(super) fn approve(common: &Common, name: &str, yes: bool) -> anyhow::Result<ExitCode> {
-    let places = Places::from_environment()?;
+    let places = places::from_environment()?;
     let cwd = working_directory(common)?;
     let file = cwd.join(PROJECT_FILE);
     let Some(text) = read_text(&file)? else {

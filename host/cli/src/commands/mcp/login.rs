@@ -7,20 +7,20 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::bail;
 use serde_json::json;
-use toolbay_contract::BoxFuture;
-use toolbay_mcp::client::Keyring;
-use toolbay_mcp::client::auth::{self, Login, Logout, Person};
-use toolbay_mcp::client::config::ServerConfig;
-use toolbay_sandbox::process::{Script, run};
+use toolbay::contract::BoxFuture;
+use toolbay::mcp::client::Keyring;
+use toolbay::mcp::client::auth::{self, Login, Logout, Person};
+use toolbay::mcp::client::config::ServerConfig;
+use toolbay::sandbox::process::{Script, run};
 
 use crate::args::{Common, McpLogin};
 use crate::commands::{print_json, print_line};
-use crate::compose::{origins, working_directory};
-use crate::places::{Places, variables};
-use crate::servers::inventory::Sources;
-use crate::servers::{Inventory, keyring};
+use crate::options::{origins, working_directory};
+use crate::places;
 use crate::style::Style;
 use crate::view::harmless_line;
+use toolbay::servers::inventory::Sources;
+use toolbay::servers::{Inventory, keyring};
 
 /// A browser that has not started by then is not going to tell why.
 const BROWSER_TIME: Duration = Duration::from_secs(20);
@@ -78,19 +78,21 @@ pub(super) async fn logout(common: &Common, name: &str) -> anyhow::Result<ExitCo
 
 /// The server of that name, if it can be used.
 fn server(common: &Common, name: &str) -> anyhow::Result<(ServerConfig, Keyring)> {
-    let places = Places::from_environment()?;
+    let places = places::from_environment()?;
     let cwd = working_directory(common)?;
-    let settings = origins(common, &cwd, &places).load()?;
+    let origins = origins(common, &cwd, &places);
+    let settings = origins.load()?;
     let inventory = Inventory::take(&Sources {
         cwd: &cwd,
         places: &places,
+        process: &origins.process,
         settings: &settings,
         given: &common.mcp_config,
         trust_project: common.trust_project,
     })?;
     let config = inventory.configs.into_iter().find(|one| one.name == name);
     if let Some(config) = config {
-        return Ok((config, keyring(&places, &cwd)));
+        return Ok((config, keyring(&places, &origins.process, &cwd)));
     }
     if let Some(other) = inventory.others.iter().find(|one| one.name == name) {
         let why = other.state.reason().unwrap_or("it cannot be used");
@@ -118,7 +120,7 @@ impl Person for AtTheTerminal {
             );
             return Ok(());
         }
-        let mut env = variables();
+        let mut env = places::this_process().variables().to_vec();
         env.push(("TOOLBAY_ADDRESS".into(), address.into()));
         let script = Script {
             text: BROWSER.into(),

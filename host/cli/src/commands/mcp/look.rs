@@ -4,17 +4,18 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use serde_json::{Value, json};
-use toolbay_contract::Origin;
-use toolbay_mcp::client::config::LinkConfig;
-use toolbay_mcp::client::{State, Status};
+use toolbay::contract::Origin;
+use toolbay::mcp::client::config::LinkConfig;
+use toolbay::mcp::client::{State, Status};
 
 use crate::args::Common;
 use crate::commands::{CALL_FAILED, open_to_look, print_json, print_line, tell_problems};
-use crate::compose::{Bay, origins, working_directory};
-use crate::places::Places;
-use crate::servers::{Connect, Packages, remote_list};
+use crate::options::{origins, working_directory};
+use crate::places;
 use crate::style::Style;
 use crate::view::harmless_line;
+use toolbay::compose::Bay;
+use toolbay::servers::{Connect, Packages, remote_list};
 
 pub(super) async fn list(common: Common) -> anyhow::Result<ExitCode> {
     let json = common.json;
@@ -38,7 +39,7 @@ pub(super) async fn list(common: Common) -> anyhow::Result<ExitCode> {
 
 /// What the settings point to is asked for now; nothing else waits for it.
 async fn refresh_list(common: &Common) -> anyhow::Result<()> {
-    let places = Places::from_environment()?;
+    let places = places::from_environment()?;
     let cwd = working_directory(common)?;
     let url = origins(common, &cwd, &places).load()?.mcp_server_list;
     let fetched = tokio::task::spawn_blocking(move || remote_list::fetch(url.as_deref(), &places));
@@ -85,7 +86,7 @@ fn line(status: &Status, style: Style) -> String {
 
 /// Throws away what was fetched of a server, and connects it, which fetches it.
 pub(super) async fn fetch(common: Common, name: &str) -> anyhow::Result<ExitCode> {
-    let packages = Packages::new(Places::from_environment()?.packages());
+    let packages = Packages::new(places::from_environment()?.packages());
     let bay = open_to_look(common.clone(), Connect::OnDemand).await?;
     let config = bay.servers.config(name);
     let package = config.and_then(|config| match &config.link {
@@ -122,7 +123,7 @@ async fn show(bay: Bay, json: bool, name: &str) -> anyhow::Result<ExitCode> {
     let mine = tools.filter(|(origin, _)| **origin == Origin::Server(name.to_owned()));
     let infos: Vec<_> = mine.map(|(_, info)| info.clone()).collect();
     if json {
-        let tool = |info: &toolbay_contract::ToolInfo| json!({"name": info.name, "description": info.summary});
+        let tool = |info: &toolbay::contract::ToolInfo| json!({"name": info.name, "description": info.summary});
         let mut value = serde_json::to_value(&status)?;
         value["tool_list"] = infos.iter().map(tool).collect::<Vec<Value>>().into();
         print_json(&value)?;

@@ -7,29 +7,30 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
-use toolbay_contract::{BoxFuture, KillReason, KillSwitch, LogLevel, Session, Tool};
-use toolbay_mcp::client::Offers;
-use toolbay_mcp::{Bays, Bench, Elicit, HttpSetting, Opening, Routes, serve_http, serve_stdio};
-use toolbay_runtime::Runtime;
+use toolbay::contract::{BoxFuture, KillReason, KillSwitch, LogLevel, Session, Tool};
+use toolbay::mcp::client::Offers;
+use toolbay::mcp::{Bays, Bench, Elicit, HttpSetting, Opening, Routes, serve_http, serve_stdio};
+use toolbay::runtime::Runtime;
 
 use super::token::{Door, TokenFile};
 use crate::args::{Common, McpQuotas, McpServe};
-use crate::commands::{open_with, tell_problems};
-use crate::compose::{Bay, EnabledCheck, Wishes, origins, working_directory};
-use crate::places::Places;
-use crate::servers::Connect;
-use crate::session_file::{SessionFile, fresh, new_name};
-use crate::settings::ServeQuotas;
+use crate::commands::{open_with, tell_problems, wishes};
+use crate::options::{origins, working_directory};
+use crate::places;
 use crate::style::Style;
+use toolbay::compose::{Bay, EnabledCheck, Wishes};
+use toolbay::servers::Connect;
+use toolbay::session_file::{SessionFile, fresh, new_name};
+use toolbay::settings::ServeQuotas;
 
 pub(super) async fn run(common: Common, how: McpServe) -> anyhow::Result<ExitCode> {
     let kill = KillSwitch::new();
-    let places = Places::from_environment()?;
+    let places = places::from_environment()?;
     let wishes = Wishes {
         enabled_check: EnabledCheck::All,
         // Their tools are on the list too.
         connect: Connect::First,
-        ..Wishes::default()
+        ..wishes()
     };
     // Nobody calls anything in this one: it says what there is, and what is wrong.
     let first = open_with(common.clone(), fresh()?, kill.clone(), wishes).await?;
@@ -189,7 +190,7 @@ impl Sessions {
             goes_on: true,
             shared: Some(self.shared.clone()),
             within: opening.within,
-            ..Wishes::default()
+            ..wishes()
         };
         let bay: Bay = open_with(self.common.clone(), session, opening.kill, wishes).await?;
         Ok(Bench {
@@ -201,8 +202,8 @@ impl Sessions {
 }
 
 /// Tells both whoever runs the server and the client.
-fn say(routes: Arc<Routes>) -> crate::settings::Say {
-    let others = Wishes::default().say;
+fn say(routes: Arc<Routes>) -> toolbay::settings::Say {
+    let others = wishes().say;
     Arc::new(move |text| {
         others(text);
         routes.say(LogLevel::Warn, text);

@@ -5,7 +5,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsE
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use toolbay_mcp::{Access, Tokens};
+use toolbay::mcp::{Access, Tokens};
 
 use crate::args::McpServe;
 use crate::places;
@@ -104,7 +104,7 @@ const LONGEST_FILE: u64 = 64 << 10;
 /// The text of a file that only this user can read. What is looked at is the file that is read,
 /// whatever the name leads to by then.
 fn private(file: &Path) -> anyhow::Result<String> {
-    let file = toolbay_contract::regular_file::open(file)?;
+    let file = toolbay::contract::regular_file::open(file)?;
     let found = file.metadata()?;
     let mode = found.permissions().mode();
     let me = rustix::process::geteuid().as_raw();

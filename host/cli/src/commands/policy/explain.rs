@@ -1,7 +1,7 @@
 //! A decision as people read it.
 
 use serde_json::{Value, json};
-use toolbay_policy::{Behavior, Explanation, Policy};
+use toolbay::policy::{Behavior, Explanation, Policy};
 
 use crate::commands::print_line;
 use crate::style::Style;

@@ -6,10 +6,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
-use toolbay_contract::{AskUser, BoxFuture, HostFailure, PowerFuture, Question};
-use toolbay_dispatch::{Answer, Approver, PermissionQuestion, RuleOrigin, RuleScope};
-use toolbay_mcp::client::{Sampler, Sampling};
-use toolbay_policy::{Access, Zone};
+use toolbay::contract::{AskUser, BoxFuture, HostFailure, PowerFuture, Question};
+use toolbay::dispatch::{Answer, Approver, PermissionQuestion, RuleOrigin, RuleScope};
+use toolbay::mcp::client::{Sampler, Sampling};
+use toolbay::policy::{Access, Zone};
 
 use super::input::Behavior;
 use super::output::Output;

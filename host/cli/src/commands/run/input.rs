@@ -6,7 +6,7 @@ use anyhow::Context;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::sync::mpsc;
-use toolbay_contract::{JSON_VALUES, JsonSize, ToolUse};
+use toolbay::contract::{JSON_VALUES, JsonSize, ToolUse};
 
 use super::sse::Stream;
 use crate::args::StreamForm;

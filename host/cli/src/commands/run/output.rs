@@ -7,12 +7,12 @@ use std::thread::JoinHandle;
 
 use anyhow::Context;
 use serde_json::{Value, json};
-use toolbay_contract::{KillReason, KillSwitch, Modifier, Progress};
-use toolbay_dispatch::ToolResult;
+use toolbay::contract::{KillReason, KillSwitch, Modifier, Progress};
+use toolbay::dispatch::ToolResult;
 
 use super::PROTOCOL;
-use crate::compose::Bay;
 use crate::view;
+use toolbay::compose::Bay;
 
 /// Where lines go. A thread writes them, so that a slow reader holds up nothing but
 /// itself.

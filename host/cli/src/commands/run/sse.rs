@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::Value;
-use toolbay_contract::{JSON_VALUES, JsonSize, ToolUse};
+use toolbay::contract::{JSON_VALUES, JsonSize, ToolUse};
 
 use super::input::Line;
 

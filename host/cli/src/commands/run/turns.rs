@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use serde_json::json;
 use tokio::sync::mpsc;
-use toolbay_contract::{KillSwitch, ToolUse};
-use toolbay_dispatch::{Event, Events, Executor, TurnSetting};
+use toolbay::contract::{KillSwitch, ToolUse};
+use toolbay::dispatch::{Event, Events, Executor, TurnSetting};
 
 use super::answers::{Answers, Permission};
 use super::input::{Incoming, Line};
 use super::output::Output;
-use crate::compose::Bay;
-use crate::session_file::SessionFile;
 use crate::view::Faces;
+use toolbay::compose::Bay;
+use toolbay::session_file::SessionFile;
 
 pub(super) struct Turns {
     bay: Bay,

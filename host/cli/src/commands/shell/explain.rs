@@ -1,6 +1,6 @@
 //! A report for people.
 
-use toolbay_shell::{Report, Verdict};
+use toolbay::shell::{Report, Verdict};
 
 use crate::style::Style;
 use crate::view::harmless_line;
@@ -121,7 +121,7 @@ fn quoted(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use toolbay_shell::{Place, inspect};
+    use toolbay::shell::{Place, inspect};
 
     use super::*;
 

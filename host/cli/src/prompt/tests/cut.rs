@@ -1,8 +1,8 @@
 //! What a card leaves out, and that no yes counts before it was shown.
 
-use toolbay_contract::View;
-use toolbay_dispatch::Answer;
-use toolbay_policy::Part;
+use toolbay::contract::View;
+use toolbay::dispatch::Answer;
+use toolbay::policy::Part;
 
 use super::{Asked, Extent, Next, Sight, choices, drawn, prompt, question, saved, shown};
 

@@ -9,9 +9,8 @@ use toolbay_dispatch::{Pool, PoolSetting, nearest};
 use toolbay_policy::{Managed, Policy, Trust};
 use toolbay_runtime::{Limits, Plugin, Runtime, Source, digest};
 
-use super::EnabledCheck;
 use super::late::LatePlugins;
-use crate::args::Common;
+use super::{BayOptions, EnabledCheck};
 use crate::builtin::{Builtin, DEMOS, PLUGINS};
 use crate::settings::{Grantee, PluginPath, Say, Settings};
 
@@ -29,7 +28,7 @@ pub enum PluginStart<'a> {
 /// Every tool that there is, in no order.
 pub async fn open_tools(
     runtime: &Runtime,
-    common: &Common,
+    options: &BayOptions,
     settings: &Settings,
     demos: bool,
     mut start: PluginStart<'_>,
@@ -48,7 +47,7 @@ pub async fn open_tools(
             tools.push(Arc::new(plugin.with_grants(Arc::new(AllGranted))));
         }
     }
-    for plugin in plugin_files(common, settings, problems) {
+    for plugin in plugin_files(options, settings, problems) {
         if let PluginStart::Leaving(later) = &mut start
             && let Ok(source) = permitted(&plugin, &settings.managed)
             && !Plugin::opens_at_once(runtime, &source).await
@@ -152,11 +151,11 @@ fn misspelt_rules(settings: &Settings, tools: &[Arc<dyn Tool>]) -> Vec<String> {
 /// The tools that this session offers.
 pub(super) async fn assemble(
     tools: Vec<Arc<dyn Tool>>,
-    common: &Common,
+    options: &BayOptions,
     policy: &Policy,
     enabled_check: EnabledCheck,
 ) -> (Pool, Vec<String>) {
-    let simple: Option<Vec<String>> = common.simple.then(|| {
+    let simple: Option<Vec<String>> = options.simple.then(|| {
         let is_simple = |tool: &&Arc<dyn Tool>| {
             let annotations = &tool.info().annotations;
             tool.trust() == Trust::BuiltIn && annotations.iter().any(|(key, _)| key == SIMPLE)
@@ -260,12 +259,12 @@ fn limited(plugin: Plugin, settings: &Settings) -> Plugin {
 
 /// Files as they are, folders as the `.wasm` files in them, in order of name.
 fn plugin_files(
-    common: &Common,
+    options: &BayOptions,
     settings: &Settings,
     problems: &mut Vec<String>,
 ) -> Vec<PluginPath> {
     let mut all = Vec::new();
-    let given = common.plugins.iter().cloned().map(PluginPath::Any);
+    let given = options.plugins.iter().cloned().map(PluginPath::Any);
     for plugin in given.chain(settings.plugins.iter().cloned()) {
         let path = match &plugin {
             PluginPath::Any(path) if path.is_dir() => path,

@@ -10,10 +10,11 @@ use toolbay_policy::{Anchors, Mode, Source};
 use super::layer::{Layer, Place};
 use super::project_bounds::ProjectRules;
 use super::{Settings, managed_file, read_text};
-use crate::places::{self, Places};
+use crate::places::Places;
+use crate::process::ProcessContext;
 use crate::servers::inventory;
 use crate::settings_file::read_jsonc;
-use crate::trust::{Leads, Trust};
+use crate::trust::{LeadGround, Leads, Trust};
 
 /// Whether what a file says may loosen anything.
 #[derive(Debug)]
@@ -56,6 +57,7 @@ pub struct CommandLine {
 pub struct Origins {
     pub cwd: PathBuf,
     pub places: Places,
+    pub process: ProcessContext,
     pub given: CommandLine,
 }
 
@@ -139,7 +141,7 @@ impl Origins {
             settings.take(layer, standing, self.given.project_hooks)?;
         }
         if let Some((Mode::Bypass, whose)) = &settings.mode {
-            Mode::bypass_is_possible(places::standing(), &settings.managed)
+            Mode::bypass_is_possible(self.process.standing(), &settings.managed)
                 .with_context(|| format!("{whose} wants the mode {}", Mode::Bypass))?;
         }
         Ok(settings)
@@ -192,13 +194,17 @@ impl Origins {
     fn leads(&self, layer: &mut Layer) -> Result<Leads, String> {
         let ground = self.ground();
         let hooks = std::mem::take(&mut layer.hooks);
-        layer.hooks = hooks.pinned(&ground)?;
+        layer.hooks = hooks.pinned(&ground.names)?;
         let hooks = layer.hooks.fingerprint();
         Leads::of_settings(&layer.value, &layer.folder, hooks, &ground)
     }
 
-    pub(crate) fn ground(&self) -> NameGround {
-        NameGround::of_clone(&self.cwd, self.places.home.as_deref())
+    /// Where what the files of the project name is looked for.
+    pub fn ground(&self) -> LeadGround {
+        LeadGround {
+            names: NameGround::of_clone(&self.cwd, self.places.home.as_deref()),
+            process: self.process.clone(),
+        }
     }
 
     /// What a text would lead to as the content of a file of the project.

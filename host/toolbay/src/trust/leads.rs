@@ -15,10 +15,17 @@ use toolbay_dispatch::hooks::{
     CommandForm, LookBudget, NameGround, NamedFiles, TooMuchNamed, is_code_variable, named_files,
 };
 
-use crate::places;
+use crate::process::ProcessContext;
 
 /// More entries than a folder of components has.
 const MOST_ENTRIES: usize = 10_000;
+
+/// Where names are looked for, and the variables that may stand in them.
+#[derive(Debug, Clone)]
+pub struct LeadGround {
+    pub names: NameGround,
+    pub process: ProcessContext,
+}
 
 /// What a text leads to, as it was when the text was read.
 #[derive(Debug, Clone, Default)]
@@ -39,12 +46,12 @@ pub struct Leads {
 #[derive(Debug)]
 pub struct ServerPin {
     entry: Value,
-    ground: NameGround,
+    ground: LeadGround,
     seen: Fingerprint,
 }
 
 impl ServerPin {
-    pub fn of(entry: &Value, ground: &NameGround, budget: &mut LookBudget) -> Result<Self, String> {
+    pub fn of(entry: &Value, ground: &LeadGround, budget: &mut LookBudget) -> Result<Self, String> {
         Ok(Self {
             entry: entry.clone(),
             ground: ground.clone(),
@@ -77,7 +84,7 @@ impl Leads {
         value: &Value,
         folder: &Path,
         hooks: Fingerprint,
-        ground: &NameGround,
+        ground: &LeadGround,
     ) -> Result<Self, String> {
         let mut leads = Self::of_servers(value, ground)?;
         let mut budget = LookBudget::default();
@@ -104,7 +111,7 @@ impl Leads {
     }
 
     /// Of a file of servers, or of the servers in settings.
-    pub fn of_servers(value: &Value, ground: &NameGround) -> Result<Self, String> {
+    pub fn of_servers(value: &Value, ground: &LeadGround) -> Result<Self, String> {
         let mut leads = Self::default();
         let mut budget = LookBudget::default();
         let servers = value.get("mcpServers").and_then(Value::as_object);
@@ -146,7 +153,7 @@ impl Leads {
 
 fn seen(
     entry: &Value,
-    ground: &NameGround,
+    ground: &LeadGround,
     budget: &mut LookBudget,
 ) -> Result<Fingerprint, String> {
     let files = server_files(entry, ground, budget).map_err(|why| why.to_string())?;
@@ -158,7 +165,7 @@ fn seen(
 /// is not started by a shell.
 fn server_files(
     entry: &Value,
-    ground: &NameGround,
+    ground: &LeadGround,
     budget: &mut LookBudget,
 ) -> Result<BTreeSet<PathBuf>, TooMuchNamed> {
     const FIRST: [&str; 2] = ["command", "args"];
@@ -182,14 +189,17 @@ fn server_files(
     {
         all.extend(strings(Some(value)));
     }
-    let words: Vec<String> = all.iter().map(|text| filled_in(text)).collect();
+    let words: Vec<String> = all
+        .iter()
+        .map(|text| filled_in(text, &ground.process))
+        .collect();
     let mut files = named(CommandForm::Words(&words), ground, budget)?;
     // The command is run whatever its name is.
     let mut run: Vec<String> = words.first().cloned().into_iter().collect();
     let code = env().filter(|(name, _)| is_code_variable(name));
     run.extend(
         code.flat_map(|(_, value)| strings(Some(value)))
-            .map(|text| filled_in(&text)),
+            .map(|text| filled_in(&text, &ground.process)),
     );
     for text in run {
         let script = ["sh".to_owned(), text];
@@ -200,10 +210,10 @@ fn server_files(
 
 fn named(
     command: CommandForm<'_>,
-    ground: &NameGround,
+    ground: &LeadGround,
     budget: &mut LookBudget,
 ) -> Result<BTreeSet<PathBuf>, TooMuchNamed> {
-    named_files(command, ground, NamedFiles::Code, budget)
+    named_files(command, &ground.names, NamedFiles::Code, budget)
 }
 
 /// All texts in a value.
@@ -217,7 +227,7 @@ fn strings(value: Option<&Value>) -> Vec<String> {
 }
 
 /// With `${NAME}` and `${NAME:-otherwise}` put in, as far as they are names at all.
-fn filled_in(text: &str) -> String {
+fn filled_in(text: &str, process: &ProcessContext) -> String {
     let mut filled = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {
@@ -227,7 +237,7 @@ fn filled_in(text: &str) -> String {
             continue;
         };
         let (name, otherwise) = inside.split_once(":-").unwrap_or((inside, ""));
-        match places::variable(name) {
+        match process.variable(name) {
             Some(value) => filled.push_str(&value.to_string_lossy()),
             None => filled.push_str(otherwise),
         }
@@ -272,7 +282,10 @@ mod tests {
         let mode = std::fs::Permissions::from_mode(0o755);
         std::fs::set_permissions(project.join("bin/tool"), mode).unwrap();
         std::os::unix::fs::symlink("sub/deep", project.join("ln")).unwrap();
-        let ground = NameGround::of_project(&project, None);
+        let ground = LeadGround {
+            names: NameGround::of_project(&project, None),
+            process: ProcessContext::default(),
+        };
         for (entry, wanted) in [
             (json!({"command": "./bin/tool"}), &["bin/tool"][..]),
             (json!({"command": "odd", "args": ["data.db"]}), &["odd"]),

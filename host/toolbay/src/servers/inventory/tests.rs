@@ -34,6 +34,7 @@ impl World {
         let origins = Origins {
             cwd: cwd.clone(),
             places: places.clone(),
+            process: ProcessContext::default(),
             given: CommandLine {
                 trust_project,
                 ..CommandLine::default()
@@ -43,6 +44,7 @@ impl World {
         Inventory::take(&Sources {
             cwd: &cwd,
             places: &places,
+            process: &origins.process,
             settings: &origins.load()?,
             given: &given,
             trust_project,

@@ -15,7 +15,7 @@ use toolbay_dispatch::fingerprint::{FileChange, Fingerprint, listed};
 
 use crate::own_file;
 
-pub use leads::{Leads, ServerPin};
+pub use leads::{LeadGround, Leads, ServerPin};
 
 /// What was looked at, by file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

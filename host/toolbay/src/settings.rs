@@ -40,7 +40,7 @@ pub use grant::{Grant, Grantee};
 pub use judge::{Asker, ClassifierSettings};
 pub use keeper::{FileKeeper, Say, Stamps};
 use layer::Layer;
-pub(crate) use layer::read_text;
+pub use layer::read_text;
 pub(crate) use managed_file::check as check_managed;
 use origins::FileStanding;
 pub use origins::{CommandLine, Origins, ProjectFile};

@@ -431,7 +431,7 @@ pub(crate) fn enclose(setting: &CageSetting, extra: Extra) -> Result<Enclosure, 
 }
 
 /// Secrets of the machine and of these homes.
-pub(crate) fn secrets(homes: &[PathBuf]) -> Vec<PathBuf> {
+pub fn secrets(homes: &[PathBuf]) -> Vec<PathBuf> {
     let in_homes = homes.iter().flat_map(|home| cage::secrets(Some(home)));
     let mut all: Vec<PathBuf> = cage::secrets(None).into_iter().chain(in_homes).collect();
     all.sort();
@@ -440,7 +440,7 @@ pub(crate) fn secrets(homes: &[PathBuf]) -> Vec<PathBuf> {
 }
 
 /// The one list of protected names, as cages take it.
-pub(crate) fn protected() -> ProtectedNames {
+pub fn protected() -> ProtectedNames {
     let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     ProtectedNames {
         always: owned(toolbay_policy::protected_names()),

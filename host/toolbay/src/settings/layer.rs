@@ -42,7 +42,7 @@ pub(super) struct Layer {
 }
 
 /// Reads the text of a settings file; none if there is no such file.
-pub(crate) fn read_text(file: &Path) -> anyhow::Result<Option<String>> {
+pub fn read_text(file: &Path) -> anyhow::Result<Option<String>> {
     match toolbay_contract::regular_file::read_text(file, MOST_BYTES) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),

@@ -1,5 +1,6 @@
 use super::*;
 use crate::places::Places;
+use crate::process::ProcessContext;
 use crate::trust::Trust;
 
 /// A project, a home and a state folder of its own.
@@ -45,6 +46,7 @@ impl Room {
                 data: root.join("data"),
                 managed: root.join("etc/managed-settings.json"),
             },
+            process: ProcessContext::default(),
             given: self.given.clone(),
         }
     }

@@ -15,21 +15,19 @@ use toolbay_contract::{
 use toolbay_dispatch::{
     Approver, Classifier, Dispatch, HookSetting, Nobody, Results, Rulebook, Setting, real_path,
 };
-use toolbay_mcp::client::{AskPerson, Asker, Sampler, Servers, Status, Surroundings};
+use toolbay_mcp::client::{AskPerson, Asker, Departures, Sampler, Servers, Status, Surroundings};
 use toolbay_policy::{Closed, Policy, Trust, Why};
 use toolbay_runtime::{OnCompile, Runtime};
 use toolbay_sandbox::cage::Helper;
 
-use crate::args::Common;
-use crate::audit::Events;
 use crate::caged::{CageSetting, Caged, CagedHooks, TaskTable};
 use crate::classifier::Described;
 use crate::compiler::runtime_options;
-use crate::places::{Places, hook_environment, user_name, variables};
+use crate::events::Events;
+use crate::places::Places;
 use crate::servers::inventory::Sources;
-use crate::servers::{self, CagedServers, Connect, Inventory, Packages, ToolMemory};
-use crate::settings::{CommandLine, FileKeeper, Origins, Say, Settings, Stamps, own_files};
-use crate::view::harmless_line;
+use crate::servers::{self, CagedServers, Connect, Inventory, Packages, ToolMemory, Working};
+use crate::settings::{FileKeeper, Origins, Say, Settings, Stamps, own_files};
 
 pub use late::LatePlugins;
 pub use tools::{PluginStart, open_tools};
@@ -58,10 +56,27 @@ pub struct Bay {
     pub problems: Vec<String>,
 }
 
+/// What is wanted of every session, beside what settings say.
+#[derive(Debug, Clone)]
+pub struct BayOptions {
+    /// Where settings come from, and the folder to work in: a real path.
+    pub origins: Origins,
+    /// Further folders that tools may see.
+    pub add_dirs: Vec<PathBuf>,
+    /// Third-party tools: files, or folders of them.
+    pub plugins: Vec<PathBuf>,
+    /// Further MCP servers: files like `.mcp.json`, or their content.
+    pub mcp_config: Vec<String>,
+    /// Offer the few tools that every coding task needs, and no others.
+    pub simple: bool,
+    /// The program that builds cages and compiles components, each in a process of its own: one whose
+    /// `main` begins with [`become_helper_if_asked`](crate::become_helper_if_asked).
+    pub helper: Helper,
+}
+
 /// What a session is made from.
 pub struct Ingredients {
-    pub common: Common,
-    pub places: Places,
+    pub options: BayOptions,
     pub session: Session,
     pub on_compile: Option<OnCompile>,
     pub kill: KillSwitch,
@@ -80,8 +95,12 @@ pub struct Wishes {
     pub session_id: String,
     /// Whether decisions and calls go into the audit log.
     pub is_logged: bool,
-    /// Told when something is wrong with settings while the session runs.
+    /// Told when something is wrong with settings or the audit log while the session runs.
     pub say: Say,
+    /// Told of what takes a while.
+    pub working: Option<Working>,
+    /// Ends servers, of several sessions together.
+    pub departures: Departures,
     /// Where the session keeps what must outlive the program.
     pub session_folder: Option<PathBuf>,
     /// For which third-party tools `is-enabled` is called at the start.
@@ -118,10 +137,9 @@ impl Default for Wishes {
             progress: Arc::new(|_, _| {}),
             session_id: String::new(),
             is_logged: false,
-            say: Arc::new(|text| {
-                let style = crate::style::Style::for_errors();
-                eprintln!("{} {}", style.warn("warning:"), harmless_line(text));
-            }),
+            say: Arc::new(|text| tracing::warn!("{text}")),
+            working: None,
+            departures: Departures::new(),
             session_folder: None,
             enabled_check: EnabledCheck::Skip,
             demos: false,
@@ -139,18 +157,18 @@ impl Bay {
     /// not a reason to stop.
     pub async fn open(ingredients: Ingredients) -> anyhow::Result<Self> {
         let Ingredients {
-            common,
-            places,
+            options,
             session,
             on_compile,
             kill,
             mut wishes,
         } = ingredients;
-        let mut cwd = working_directory(&common)?;
-        let origins = origins(&common, &cwd, &places);
+        let origins = options.origins.clone();
+        let (places, process) = (origins.places.clone(), origins.process.clone());
+        let mut cwd = origins.cwd.clone();
         let stamps = Stamps::before(&origins);
         let settings = origins.load()?;
-        let mut roots = roots(&cwd, &common, &settings)?;
+        let mut roots = roots(&cwd, &options, &settings)?;
         let only = wishes.within.clone();
         if let Some(within) = wishes.within.take() {
             narrow(&mut roots, &mut cwd, within)?;
@@ -160,13 +178,14 @@ impl Bay {
         let (runtime, tools) = match wishes.shared.take() {
             Some(shared) => shared,
             None => {
-                let runtime = Runtime::new(runtime_options(&places, on_compile))?;
+                let runtime = Runtime::new(runtime_options(&places, &options.helper, on_compile))?;
                 let demos = wishes.demos;
                 let start = match wishes.enabled_check {
                     EnabledCheck::IfCompiled => PluginStart::Leaving(&mut later),
                     EnabledCheck::Skip | EnabledCheck::All => PluginStart::Compiling,
                 };
-                let opening = open_tools(&runtime, &common, &settings, demos, start, &mut problems);
+                let opening =
+                    open_tools(&runtime, &options, &settings, demos, start, &mut problems);
                 let tools = opening.await?;
                 (runtime, tools)
             }
@@ -205,12 +224,12 @@ impl Bay {
         );
         let policy = keeper.policy();
         problems.extend(not_the_owners(&policy));
-        let (pool, told) = assemble(tools.clone(), &common, &policy, wishes.enabled_check).await;
+        let (pool, told) = assemble(tools.clone(), &options, &policy, wishes.enabled_check).await;
         problems.extend(told);
         let pool = Arc::new(pool);
 
         let events = Arc::new(match wishes.is_logged {
-            true => Events::and_log(open_log(&places, &wishes.session_id, &settings)?),
+            true => Events::and_log(open_log(&options.origins, &wishes, &settings)?),
             false => Events::default(),
         });
         let session = Arc::new(session);
@@ -223,19 +242,20 @@ impl Bay {
                 places.cache.clone(),
                 places.data.clone(),
             ],
-            helper: Helper::ThisProgram,
+            helper: options.helper.clone(),
             sandbox: settings.sandbox.clone(),
             move_after: settings.sandbox.patience().filter(|_| wishes.goes_on),
-            environment: variables(),
+            environment: process.variables().to_vec(),
         };
-        let inventory = match common.simple {
+        let inventory = match options.simple {
             true => Inventory::default(),
             false => Inventory::take(&Sources {
                 cwd: &cwd,
                 places: &places,
+                process: &process,
                 settings: &settings,
-                given: &common.mcp_config,
-                trust_project: common.trust_project,
+                given: &options.mcp_config,
+                trust_project: options.origins.given.trust_project,
             })?,
         };
         problems.extend(inventory.problems);
@@ -249,6 +269,7 @@ impl Bay {
                         cwd.clone(),
                         Packages::new(places.packages()),
                     )
+                    .telling(wishes.working.take())
                     .pinned(inventory.pins)
                     .ruled(late_dispatch.rules(policy.path_rules().clone())),
                 ),
@@ -258,8 +279,8 @@ impl Bay {
                     Arc::new(AskPerson::new(approver, user))
                 })),
                 roots: roots.clone(),
-                keyring: Some(servers::keyring(&places, &cwd)),
-                departures: servers::departures().clone(),
+                keyring: Some(servers::keyring(&places, &process, &cwd)),
+                departures: wishes.departures.clone(),
                 sampler: wishes.sampler.take(),
             },
         );
@@ -295,7 +316,7 @@ impl Bay {
             pool,
             rulebook: Rulebook::new(policy, Arc::new(keeper)),
             classifier: settings.classifier.clone().map(|settings| {
-                let judge = Described::new(settings, cwd.clone(), hook_environment(&roots));
+                let judge = Described::new(settings, cwd.clone(), process.hook_environment(&roots));
                 Arc::new(judge) as Arc<dyn Classifier>
             }),
             environment,
@@ -303,7 +324,7 @@ impl Bay {
             hooks: settings.hooks.clone(),
             hook_setting: HookSetting {
                 session_id: wishes.session_id,
-                environment: hook_environment(&roots),
+                environment: process.hook_environment(&roots),
                 cage: Some(Arc::new(CagedHooks::new(caged))),
             },
             results,
@@ -365,24 +386,6 @@ fn tasks_folder(session: Option<&Path>, name: &str, places: &Places) -> Option<P
     Some(session.join(TASKS))
 }
 
-/// What settings are made from.
-pub fn origins(common: &Common, cwd: &Path, places: &Places) -> Origins {
-    Origins {
-        cwd: cwd.to_path_buf(),
-        places: places.clone(),
-        given: CommandLine {
-            allow: common.allow.clone(),
-            ask: common.ask.clone(),
-            deny: common.deny.clone(),
-            grant: common.grant.clone(),
-            mode: common.permission_mode,
-            settings: common.settings.clone(),
-            project_hooks: common.project_hooks,
-            trust_project: common.trust_project,
-        },
-    }
-}
-
 /// Allow rules that do not count because the owner of the machine keeps that for itself. Those
 /// of a project that is not trusted are told by file.
 fn not_the_owners(policy: &Policy) -> impl Iterator<Item = String> {
@@ -395,41 +398,25 @@ fn not_the_owners(policy: &Policy) -> impl Iterator<Item = String> {
 }
 
 /// The audit log of this user.
-fn open_log(places: &Places, session: &str, settings: &Settings) -> anyhow::Result<Log> {
+fn open_log(origins: &Origins, wishes: &Wishes, settings: &Settings) -> anyhow::Result<Log> {
+    let places = &origins.places;
     let actor = Actor {
         uid: rustix::process::getuid().as_raw(),
-        user: user_name(),
+        user: origins.process.user_name(),
     };
-    let mut options = Options::new(places.audit_log(), session, actor);
+    let mut options = Options::new(places.audit_log(), &wishes.session_id, actor);
     options.key = Some(Key::open(&places.audit_key())?);
     options.anchor = Some(places.audit_anchor());
     options.on_full = settings.on_full.unwrap_or_default();
     options.rotation = settings.rotation.unwrap_or_default();
-    options.on_trouble = Arc::new(|trouble| {
-        let style = crate::style::Style::for_errors();
-        eprintln!("{} the audit log: {trouble}", style.warn("warning:"));
-    });
+    let say = wishes.say.clone();
+    options.on_trouble = Arc::new(move |trouble| say(&format!("the audit log: {trouble}")));
     Log::open(options).context("the audit log")
 }
 
-/// The folder to work in, real.
-pub fn working_directory(common: &Common) -> anyhow::Result<PathBuf> {
-    let given = match &common.cwd {
-        Some(path) => path.clone(),
-        None => std::env::current_dir().context("the current folder is gone")?,
-    };
-    let real = given
-        .canonicalize()
-        .with_context(|| format!("--cwd {}", given.display()))?;
-    if !real.is_dir() {
-        bail!("{} is not a folder", given.display());
-    }
-    Ok(real)
-}
-
-fn roots(cwd: &Path, common: &Common, settings: &Settings) -> anyhow::Result<Vec<PathBuf>> {
+fn roots(cwd: &Path, options: &BayOptions, settings: &Settings) -> anyhow::Result<Vec<PathBuf>> {
     let mut roots = vec![cwd.to_path_buf()];
-    let more = common
+    let more = options
         .add_dirs
         .iter()
         .chain(&settings.additional_directories);

@@ -103,11 +103,15 @@ fn sentence(end: WorkerEnd) -> Result<(), String> {
 }
 
 /// How the program sets up its runtime.
-pub fn runtime_options(places: &Places, on_compile: Option<OnCompile>) -> RuntimeOptions {
+pub fn runtime_options(
+    places: &Places,
+    helper: &Helper,
+    on_compile: Option<OnCompile>,
+) -> RuntimeOptions {
     RuntimeOptions {
         cache: Some((places.cache.join("compiled"), places.state.clone())),
         on_compile,
-        compiler: Some(Arc::new(WorkerCompiler::new(Helper::ThisProgram))),
+        compiler: Some(Arc::new(WorkerCompiler::new(helper.clone()))),
         ..RuntimeOptions::default()
     }
 }

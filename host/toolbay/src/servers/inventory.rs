@@ -14,11 +14,12 @@ use toolbay_mcp::client::{State, Status};
 use toolbay_policy::Managed;
 
 use super::remote_list;
-use crate::places::{self, Places};
+use crate::places::Places;
+use crate::process::ProcessContext;
 use crate::settings::project_bounds;
 use crate::settings::{Settings, check_managed, read_text};
 use crate::settings_file::read_jsonc;
-use crate::trust::{Leads, ServerPin, Trust, TrustVerdict};
+use crate::trust::{LeadGround, Leads, ServerPin, Trust, TrustVerdict};
 
 /// The project's file, which other agents read too.
 pub const PROJECT_FILE: &str = ".mcp.json";
@@ -53,6 +54,7 @@ struct ServersFile {
 pub struct Sources<'a> {
     pub cwd: &'a Path,
     pub places: &'a Places,
+    pub process: &'a ProcessContext,
     pub settings: &'a Settings,
     /// `--mcp-config`, a file or JSON each.
     pub given: &'a [String],
@@ -172,7 +174,7 @@ impl Inventory {
             raw,
             pin,
         } = &declared;
-        let variable = |name: &str| places::variable(name)?.into_string().ok();
+        let variable = |name: &str| sources.process.text(name).map(str::to_owned);
         let resolved = raw.resolve(name, *scope, source, folder, &variable);
         let config = match resolved {
             Ok(config) => config,
@@ -204,7 +206,7 @@ struct Look<'a> {
     value: Value,
     file: &'a Path,
     trust: &'a Trust,
-    ground: NameGround,
+    ground: LeadGround,
     budget: LookBudget,
     /// What all of them run, if the whole file is trusted.
     whole: Option<Leads>,
@@ -217,7 +219,10 @@ impl<'a> Look<'a> {
         sources: &Sources<'_>,
         trust: &'a Trust,
     ) -> Result<Self, String> {
-        let ground = NameGround::of_clone(sources.cwd, sources.places.home.as_deref());
+        let ground = LeadGround {
+            names: NameGround::of_clone(sources.cwd, sources.places.home.as_deref()),
+            process: sources.process.clone(),
+        };
         let plain = read_jsonc(text).map_err(|error| format!("{error:#}"))?;
         let value: Value = serde_json::from_str(&plain).map_err(|error| error.to_string())?;
         let mut whole = None;

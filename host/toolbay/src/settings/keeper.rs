@@ -10,7 +10,6 @@ use toolbay_dispatch::{Keeper, RuleScope};
 use toolbay_policy::{Closed, Mode, Policy};
 
 use super::{Asker, Origins, Settings};
-use crate::places;
 use crate::settings_file::{add_allow_rules, settings_file_of};
 use crate::trust::Trust;
 
@@ -150,7 +149,7 @@ impl Keeper for FileKeeper {
         match mode {
             Mode::Bypass => {
                 let managed = self.state().settings.managed.clone();
-                let possible = Mode::bypass_is_possible(places::standing(), &managed);
+                let possible = Mode::bypass_is_possible(self.origins.process.standing(), &managed);
                 possible.map_err(|refusal| refusal.to_string())?;
                 // A tool may not do what only the person can say.
                 match self.state().settings.mode {
@@ -239,6 +238,7 @@ mod tests {
 
     use super::*;
     use crate::places::Places;
+    use crate::process::ProcessContext;
     use crate::settings::CommandLine;
 
     fn touch(file: &Path, text: &str) {
@@ -255,6 +255,7 @@ mod tests {
                 data: root.join("data"),
                 managed: root.join("managed.json"),
             },
+            process: ProcessContext::default(),
             given: CommandLine::default(),
         };
         for folder in ["project/.toolbay", "home/.toolbay", "state"] {

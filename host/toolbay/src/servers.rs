@@ -8,14 +8,13 @@ pub mod memory;
 pub mod remote_list;
 
 use std::path::Path;
-use std::sync::{Arc, LazyLock, OnceLock, Weak};
-use std::time::Duration;
+use std::sync::{Arc, OnceLock, Weak};
 
 use toolbay_contract::{BoxFuture, RulesNow};
 use toolbay_dispatch::{Dispatch, Newcomers, PoolSetting};
 use toolbay_mcp::ToolName;
 use toolbay_mcp::client::auth::Environment;
-use toolbay_mcp::client::{Departures, Keyring, Servers, Status};
+use toolbay_mcp::client::{Keyring, Servers, Status};
 
 pub use fetched::Packages;
 pub use inventory::{Declared, Inventory};
@@ -25,8 +24,8 @@ pub use memory::ToolMemory;
 use toolbay_policy::PathRules;
 
 use crate::compose::LatePlugins;
-use crate::interrupt;
-use crate::places::{Places, variables};
+use crate::places::Places;
+use crate::process::ProcessContext;
 
 /// How a command wants its servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -41,37 +40,18 @@ pub enum Connect {
 }
 
 /// Where tokens of servers are kept, and what secrets are read from.
-pub fn keyring(places: &Places, cwd: &Path) -> Keyring {
+pub fn keyring(places: &Places, process: &ProcessContext, cwd: &Path) -> Keyring {
     Keyring {
         folder: places.state.join("mcp-tokens"),
         environment: Environment {
-            variables: variables().into(),
+            variables: process.variables().into(),
             folder: cwd.to_owned(),
         },
     }
 }
 
-/// More than servers have for their end, so that this one is seldom what cuts it short.
-const PATIENCE: Duration = Duration::from_secs(2);
-/// A person who pressed Ctrl-C waits for the prompt.
-const HASTE: Duration = Duration::from_millis(200);
-
-/// The connections of all sessions of this program.
-pub fn departures() -> &'static Departures {
-    static ALL: LazyLock<Departures> = LazyLock::new(Departures::new);
-    &ALL
-}
-
-/// Ends all connections before the program ends: servers are told, and get a moment.
-pub async fn part() {
-    let patience = match interrupt::exit_code() {
-        Some(_) => HASTE,
-        None => PATIENCE,
-    };
-    if !departures().all(patience).await {
-        tracing::debug!("an MCP server did not end by itself");
-    }
-}
+/// Told of work that takes a while, in a few words; what it gives back is dropped when that is done.
+pub type Working = Arc<dyn Fn(String) -> Box<dyn Send + Sync> + Send + Sync>;
 
 /// The dispatch of a session, which is made later than the servers that go by its rules.
 #[derive(Clone, Default)]

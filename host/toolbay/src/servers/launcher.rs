@@ -19,9 +19,9 @@ use toolbay_sandbox::cage::{
     Streams,
 };
 
+use super::Working;
 use super::fetched::{self, Package, Packages};
 use crate::caged::{CageSetting, Extra, closed, enclose};
-use crate::spinner::Spinner;
 use crate::trust::ServerPin;
 
 /// A server ends with its session; this is for one whose session does not.
@@ -45,6 +45,7 @@ pub struct CagedServers {
     /// What the project's servers ran when the user looked at them.
     pins: BTreeMap<String, Arc<ServerPin>>,
     enclosures: Arc<Mutex<HashMap<Ground, Enclosure>>>,
+    working: Option<Working>,
 }
 
 impl CagedServers {
@@ -56,7 +57,15 @@ impl CagedServers {
             rules: RulesNow::default(),
             pins: BTreeMap::new(),
             enclosures: Arc::default(),
+            working: None,
         }
+    }
+
+    /// Tells of what takes a while.
+    #[must_use]
+    pub fn telling(mut self, working: Option<Working>) -> Self {
+        self.working = working;
+        self
     }
 
     /// Starts these servers only as long as they run what they ran when the user looked at them.
@@ -239,7 +248,8 @@ impl CagedServers {
             programs: Programs::Any,
             streams: Streams::Apart,
         };
-        let _spinner = Spinner::start(format!("fetching the MCP server {server}"));
+        let label = format!("fetching the MCP server {server}");
+        let _working = self.working.as_ref().map(|working| working(label));
         match fetched::fetch(&enclosure, &command).await {
             Ok(()) => {
                 package.settle();
