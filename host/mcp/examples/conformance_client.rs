@@ -178,6 +178,7 @@ async fn permit(tool: &dyn Tool, input: &Value) -> Permit {
         claims: tool.claims(&text).await.expect("claims"),
         input: text,
         subjects: Vec::new(),
+        aliases: Vec::new(),
         reach: Reach::ALL,
         opinion: Opinion::None,
         hooks: HookWord::None,

@@ -4,6 +4,8 @@
 //! the whole process: what the library needs to know is in [`ProcessContext`] and [`Places`], and several
 //! instances with different settings live in one process.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
+// A test that cannot be run here says so.
+#![cfg_attr(test, allow(clippy::print_stdout, clippy::print_stderr))]
 
 mod builder;
 mod builtin;

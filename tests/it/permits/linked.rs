@@ -124,6 +124,32 @@ fn a_folder_that_is_a_link_is_closed_by_each_of_its_names() {
     }
 }
 
+/// A program of its own in the cage opens what no rule can see in its text.
+#[test]
+fn a_program_in_the_cage_reads_nothing_over_a_link_that_a_rule_closes() {
+    let project = linked();
+    for (rule, names) in [
+        ("Read(.env)", &[".env", "one", "conf/prod"][..]),
+        ("Read(.e*)", &[".env", "one", "conf/prod"]),
+        ("Read(**/secret/**)", &["secret/deep/a", "far"]),
+        (
+            "Read(./secret/**)",
+            &["secret/deep/a", "far", "real/deep/a"],
+        ),
+    ] {
+        for name in names {
+            let script = format!("n={name}; python3 -c \"print(open('$n').read())\"");
+            let input = json!({"command": script}).to_string();
+            let ran = project.run(&["call", "Bash", &input, "--allow", "Bash", "--deny", rule]);
+            assert!(!ran.out.contains(KEY), "{rule} {name}: {ran:?}");
+        }
+        let input = json!({"command": "n=open; python3 -c \"print(open('$n').read())\""});
+        let input = input.to_string();
+        let ran = project.run(&["call", "Bash", &input, "--allow", "Bash", "--deny", rule]);
+        ran.exits(0).prints(&[KEY]);
+    }
+}
+
 /// A protected name stays one, wherever it leads.
 #[test]
 fn a_protected_name_that_is_a_link_needs_a_rule_that_names_it() {

@@ -118,8 +118,8 @@ fn search(
                     continue;
                 }
             };
-            // Rules are about what lies somewhere; a link only leads there.
-            if kind.is_symlink() {
+            // A link of such a name closes where it leads: a cage sees no names on the way.
+            if kind.is_symlink() && leads_around(&path, roots) {
                 continue;
             }
             if rules.is_shut(&path, PathAccess::Read) {
@@ -139,6 +139,12 @@ fn search(
         }
     }
     Ok(())
+}
+
+/// Whether a link leads to a root or a folder around one: nothing would be left to work with.
+fn leads_around(link: &Path, roots: &[PathBuf]) -> bool {
+    let target = link.canonicalize();
+    target.is_ok_and(|target| roots.iter().any(|root| root.starts_with(&target)))
 }
 
 /// What cannot be listed now can be by the time that the command looks: who owns a folder can give
@@ -201,6 +207,7 @@ mod tests {
             std::fs::write(file, "").unwrap();
         }
         std::os::unix::fs::symlink(root.join("p/ok"), root.join("p/a/.env2")).unwrap();
+        std::os::unix::fs::symlink("..", root.join("p/.env3")).unwrap();
         let project = root.join("p");
         let outside = format!("Read(/{}/*.pem)", root.join("out").display());
         let rules = rules(
@@ -209,7 +216,14 @@ mod tests {
         );
         let mut closed = by(&rules, std::slice::from_ref(&project)).unwrap();
         closed.unreadable.sort();
-        let wanted = ["out/.env", "out/k.pem", "p/.env", "p/a/.env", "p/later"];
+        let wanted = [
+            "out/.env",
+            "out/k.pem",
+            "p/.env",
+            "p/a/.env",
+            "p/a/.env2",
+            "p/later",
+        ];
         let wanted = wanted.map(|path| root.join(path));
         assert_eq!(closed.unreadable, wanted);
         assert_eq!(closed.unwritable, [project.join("a/gen")]);

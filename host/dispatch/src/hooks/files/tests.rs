@@ -1,3 +1,5 @@
+//! Which files a command names, in all the ways that people and attackers write it.
+
 mod shells;
 
 use std::os::unix::fs::PermissionsExt;
