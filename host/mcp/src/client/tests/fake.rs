@@ -267,6 +267,7 @@ pub(super) fn permit(tool: &dyn Tool, input: &Value, claims: Claims) -> Permit {
         tool: tool.info().name.as_str().into(),
         input: input.to_string().into(),
         subjects: Vec::new(),
+        aliases: Vec::new(),
         claims,
         reach: Reach::ALL,
         opinion: Opinion::None,
