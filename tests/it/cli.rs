@@ -1,6 +1,7 @@
 //! The program as people and scripts meet it: what it prints, where, and with which
 //! exit code. 0 is good, 1 a call that failed, 2 a command that could not be done.
 
+mod caged;
 mod calls;
 mod hostile;
 mod plugins;

@@ -305,7 +305,8 @@ pub struct AuditShow {
 #[cfg(target_os = "linux")]
 #[derive(Debug, Subcommand)]
 pub enum SandboxCommand {
-    /// Run a command in the cage and exit as it does
+    /// Run a command in the cage and exit as it does. Deny rules about paths hold, from settings and
+    /// from --deny; other rules, modes and hooks are about calls of tools
     Run(SandboxRun),
 }
 

@@ -79,10 +79,15 @@ impl ChangedHooks<'_> {
             granted: GrantSummary::reading(),
             view: View::Rows(rows.collect()),
             commands: Vec::new(),
-            warnings: vec![
-                "A yes runs the changed hook with your rights, now and for the rest of the session"
-                    .into(),
-            ],
+            warnings: vec![match changed.iter().all(|hook| hook.is_caged) {
+                true => {
+                    "A yes runs the changed hook in a cage, now and for the rest of the session"
+                }
+                false => {
+                    "A yes runs the changed hook with your rights, now and for the rest of the session"
+                }
+            }
+            .into()],
             rules: Vec::new(),
             no_rule: Some("a rule cannot approve a change whose author is unknown".into()),
             more_rules: Vec::new(),

@@ -111,7 +111,10 @@ mod tests {
                 pointer: "/c".into(),
             },
         ];
-        let _ = std::os::unix::fs::symlink("link/new.txt", root.join("first"));
+        std::fs::write(root.join("real/there.txt"), "").unwrap();
+        let _ = std::os::unix::fs::symlink("link/there.txt", root.join("first"));
+        // Where a link leads to nothing it is the name: nothing is made behind it.
+        let _ = std::os::unix::fs::symlink("link/missing", root.join("dangling"));
         for (input, wanted, aliases) in [
             (
                 serde_json::json!({"p": "link/../x"}),
@@ -130,8 +133,13 @@ mod tests {
             ),
             (
                 serde_json::json!({"p": "first"}),
-                vec![Subject::Path(root.join("real/new.txt"))],
-                &["first", "link/new.txt"],
+                vec![Subject::Path(root.join("real/there.txt"))],
+                &["first", "link/there.txt"],
+            ),
+            (
+                serde_json::json!({"p": "dangling"}),
+                vec![Subject::Path(root.join("dangling"))],
+                &[],
             ),
             (
                 serde_json::json!({"p": ["a", 5], "c": "ls"}),

@@ -4,7 +4,7 @@
 //! no network. The cage is chosen and the project looked through when the first command runs,
 //! since most sessions start without one.
 
-pub(crate) mod closed;
+pub mod closed;
 mod git;
 mod hooks;
 mod job;

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use toolbay_audit::{OnFull, Rotation};
 use toolbay_contract::GrantTable;
-use toolbay_dispatch::hooks::Hooks;
+use toolbay_dispatch::hooks::{CommandForm, Hooks, NameGround, closed_files};
 use toolbay_dispatch::real_path;
 use toolbay_mcp::client::config::Scope;
 use toolbay_policy::{
@@ -351,6 +351,28 @@ impl Settings {
             .or_else(|| self.limits.get("*"))
             .copied()
             .unwrap_or_default()
+    }
+
+    /// The policy of a session: what its hooks run is closed, too.
+    pub fn session_policy(
+        &self,
+        roots: Vec<PathBuf>,
+        mut closed: Closed,
+        home: Option<&Path>,
+    ) -> Policy {
+        // Hooks run outside of every cage: what they run is not for tools to write.
+        let run_by_hooks = roots
+            .iter()
+            .flat_map(|root| self.hooks.files_in(root, home));
+        closed.unwritable.extend(run_by_hooks);
+        // The command that answers questions in the user's place is no other matter.
+        if let Some(Asker::Command(command)) = self.classifier.as_ref().map(|it| &it.asker) {
+            let grounds = roots.iter().map(|root| NameGround::of_project(root, home));
+            let files =
+                grounds.flat_map(|ground| closed_files(CommandForm::Shell(command), &ground));
+            closed.unwritable.extend(files);
+        }
+        self.policy(roots, &closed, home)
     }
 
     /// The policy that they make.

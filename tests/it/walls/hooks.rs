@@ -61,6 +61,24 @@ fn no_tool_and_no_command_rewrites_what_a_hook_runs() {
     }
 }
 
+/// What is explained is what would happen, but for what the hooks themselves say.
+#[test]
+fn an_explanation_knows_what_hooks_close() {
+    let project = guarded("sh \"$CLAUDE_PROJECT_DIR\"/scripts/guard.sh");
+    let explain = |input: &str, more: &[&str]| {
+        let args = ["policy", "explain", "--tool", "Write", "--input", input];
+        project.run(&[&args[..], more].concat()).exits(0)
+    };
+    let write = |name: &str| json!({"file_path": name, "content": "x"}).to_string();
+    let allow = ["--allow", "Write(./scripts/**)"];
+    explain(&write("scripts/guard.sh"), &allow).prints(&[
+        "deny Write",
+        "hooks",
+        "1 hook is configured",
+    ]);
+    explain(&write("scripts/other.sh"), &allow).prints(&["allow Write", "1 hook is configured"]);
+}
+
 /// The mode in which edits of the project are not asked about leaves this one out.
 #[test]
 fn accepted_edits_do_not_rewrite_what_a_hook_runs() {

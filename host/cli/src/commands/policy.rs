@@ -68,7 +68,7 @@ impl Desk {
             .chain(&settings.additional_directories);
         let more = more.map(|folder| real_path(&cwd.join(folder)));
         let roots = std::iter::once(cwd.clone()).chain(more).collect();
-        let policy = settings.policy(roots, &own_files(&places), places.home.as_deref());
+        let policy = settings.session_policy(roots, own_files(&places), places.home.as_deref());
         let policy = policy.with_links(links_on_disk());
         let runtime = Runtime::new(runtime_options(&places, &options.helper, None))?;
         let mut problems = settings.problems.clone();
@@ -131,9 +131,19 @@ impl Desk {
             value["tool"] = tool.into();
             value["mode"] = self.policy.mode().word().into();
             value["ignored"] = explain::ignored(&self.policy);
+            value["hooks_not_run"] = self.settings.hooks.count().into();
             print_json(&value)?;
         } else {
             explain::print(&explanation, &self.policy, tool)?;
+            match self.settings.hooks.count() {
+                0 => {}
+                1 => print_line(
+                    "1 hook is configured; it is not run here, and may decide otherwise",
+                )?,
+                some => print_line(&format!(
+                    "{some} hooks are configured; none is run here, and each may decide otherwise"
+                ))?,
+            }
         }
         Ok(ExitCode::SUCCESS)
     }

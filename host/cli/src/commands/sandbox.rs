@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use serde_json::json;
 use toolbay::sandbox::cage::{
     Command, Demands, Ended, GitAccess, Hosts, How, Limits, Paths, Profile, Programs, Stream,
@@ -15,10 +15,12 @@ use toolbay::sandbox::cage::{
 
 use super::print_json;
 use crate::args::{Common, SandboxCommand, SandboxProfile, SandboxRun};
-use crate::options::working_directory;
+use crate::options::{origins, working_directory};
 use crate::places;
 use crate::style::Style;
 use toolbay::Places;
+use toolbay::caged::closed;
+use toolbay::settings::own_files;
 
 /// What shells say of a command that ran out of time.
 const TIMED_OUT: u8 = 124;
@@ -32,6 +34,12 @@ pub(super) async fn run(common: Common, command: SandboxCommand) -> anyhow::Resu
 }
 
 async fn run_one(common: &Common, wish: SandboxRun) -> anyhow::Result<ExitCode> {
+    if let Some(mode) = common.permission_mode {
+        bail!(
+            "--permission-mode {mode} is about calls of tools: here nobody is asked, and `--profile \
+             read-only` keeps the command from writing"
+        );
+    }
     let cwd = working_directory(common)?;
     let least = if wish.degraded {
         Strength::Degraded
@@ -44,8 +52,15 @@ async fn run_one(common: &Common, wish: SandboxRun) -> anyhow::Result<ExitCode> 
         ..Demands::default()
     })?;
     let environment = environment(&wish.env)?;
-    let paths = paths(&wish, &cwd, &environment, &places::from_environment()?);
+    let places = places::from_environment()?;
+    let paths = paths(&wish, &cwd, &environment, &places);
     let enclosure = cage.around(&paths)?;
+    // What rules close to commands of tools is closed to this one.
+    let settings = origins(common, &cwd, &places).load()?;
+    let (roots, home) = (paths.roots.clone(), places.home.as_deref());
+    let policy = settings.session_policy(roots, own_files(&places), home);
+    let closed = closed::by(policy.path_rules(), &paths.roots).map_err(anyhow::Error::msg)?;
+    let enclosure = enclosure.closing(&closed)?;
     let hosts = wish.allow_hosts.iter().map(String::as_str);
     let command = Command {
         arguments: wish.command,

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::event::HookEvent;
 use super::files::{CommandForm, LookBudget, NameGround, NamedFiles, TooMuchNamed, named_files};
 use super::message::name;
-use super::settings::Hook;
+use super::settings::{Hook, Sandboxed};
 use super::{Hooks, run};
 use crate::fingerprint::{FileChange, Fingerprint, listed};
 
@@ -53,6 +53,8 @@ pub struct ChangedHook {
     pub changes: Vec<FileChange>,
     /// Why they cannot be read.
     pub unreadable: Option<String>,
+    /// It runs in a cage, as hooks of projects do.
+    pub is_caged: bool,
     pin: Arc<Pin>,
     now: Fingerprint,
 }
@@ -142,6 +144,7 @@ pub(super) fn changed(hook: &Hook) -> Option<ChangedHook> {
     };
     Some(ChangedHook {
         command: hook.command.to_string(),
+        is_caged: hook.sandboxed == Sandboxed::Yes,
         changes,
         unreadable,
         pin,

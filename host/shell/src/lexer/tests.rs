@@ -240,3 +240,20 @@ fn words_carry_what_bash_would_do_with_them() {
         );
     }
 }
+
+/// Only digits that stand bare in front of an operator are the number of a descriptor.
+#[test]
+fn quoted_digits_in_front_of_a_redirection_are_a_word() {
+    for (script, words) in [
+        ("cat '2'<x", &["cat", "2"][..]),
+        ("cat \"2\"<x", &["cat", "2"]),
+        ("cat \"\"<x", &["cat", ""]),
+        ("cat \\2<x", &["cat", "2"]),
+        ("cat 2<x", &["cat"]),
+        ("cat a2<x", &["cat", "a2"]),
+    ] {
+        let report = crate::inspect(script, &crate::Place::new("/p"));
+        let found: Vec<&[String]> = report.commands.iter().map(|one| &*one.words).collect();
+        assert_eq!(found, [words], "{script}");
+    }
+}

@@ -16,7 +16,7 @@ const MOST_ENTRIES: usize = 500_000;
 const MOST_CLOSED: usize = 4096;
 
 /// What rules close, as the disk is now. The error says what to do.
-pub(crate) fn by(rules: &PathRules, roots: &[PathBuf]) -> Result<Closed, String> {
+pub fn by(rules: &PathRules, roots: &[PathBuf]) -> Result<Closed, String> {
     let mut closed = Closed::default();
     for (path, access) in rules.named() {
         match access {

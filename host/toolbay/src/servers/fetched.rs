@@ -191,6 +191,16 @@ pub async fn fetch(enclosure: &Enclosure, command: &Command) -> Result<(), Strin
         () = listening => return Ok(()),
         ended = talk.life.ended() => ended,
     };
+    // What it said last may not have been read yet; what it started may go on for long.
+    let rest = async {
+        let mut chunk = vec![0; 4096];
+        while let Ok(read @ 1..) = talk.errors.read(&mut chunk).await {
+            said.extend_from_slice(&chunk[..read]);
+            let over = said.len().saturating_sub(LAST_WORDS);
+            said.drain(..over);
+        }
+    };
+    let _ = tokio::time::timeout(Duration::from_millis(200), rest).await;
     let text = match ended {
         Ok(ended) => how(&ended, "it took too long"),
         Err(error) => error.to_string(),

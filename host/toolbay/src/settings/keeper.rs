@@ -5,11 +5,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use toolbay_dispatch::fingerprint::Fingerprint;
-use toolbay_dispatch::hooks::{CommandForm, NameGround, closed_files};
 use toolbay_dispatch::{Keeper, RuleScope};
 use toolbay_policy::{Closed, Mode, Policy};
 
-use super::{Asker, Origins, Settings};
+use super::{Origins, Settings};
 use crate::settings_file::{add_allow_rules, settings_file_of};
 use crate::trust::Trust;
 
@@ -86,20 +85,7 @@ impl FileKeeper {
 
     fn policy_of(&self, settings: &Settings) -> Policy {
         let home = self.origins.places.home.as_deref();
-        let mut closed = self.closed.clone();
-        // Hooks run outside of every cage: what they run is not for tools to write.
-        let roots = self.roots.iter();
-        let run_by_hooks = roots.flat_map(|root| settings.hooks.files_in(root, home));
-        closed.unwritable.extend(run_by_hooks);
-        // The command that answers questions in the user's place is no other matter.
-        if let Some(Asker::Command(command)) = settings.classifier.as_ref().map(|it| &it.asker) {
-            let roots = self.roots.iter();
-            let grounds = roots.map(|root| NameGround::of_project(root, home));
-            let files =
-                grounds.flat_map(|ground| closed_files(CommandForm::Shell(command), &ground));
-            closed.unwritable.extend(files);
-        }
-        settings.policy(self.roots.clone(), &closed, home)
+        settings.session_policy(self.roots.clone(), self.closed.clone(), home)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -1,5 +1,7 @@
 //! How a connection is made.
 
+use std::error::Error;
+use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -175,6 +177,22 @@ impl Link {
     }
 }
 
+/// Whether nobody is there any more: a process that has ended also breaks the pipe that is written to.
+fn is_closed(error: &ClientInitializeError) -> bool {
+    let is_broken = |error: &(dyn Error + 'static)| {
+        let error = error.downcast_ref::<io::Error>().map(io::Error::kind);
+        matches!(
+            error,
+            Some(ErrorKind::BrokenPipe | ErrorKind::NotConnected | ErrorKind::ConnectionReset)
+        )
+    };
+    match error {
+        ClientInitializeError::ConnectionClosed(_) => true,
+        ClientInitializeError::TransportError { error, .. } => is_broken(&*error.error),
+        _ => false,
+    }
+}
+
 /// Which protocols are tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Era {
@@ -308,9 +326,14 @@ impl Opening {
         if error.is_authorization_required() {
             return Unopened::NeedsAuth("it wants to know who asks; log in first".into());
         }
-        let is_closed = matches!(error, ClientInitializeError::ConnectionClosed(_));
+        let is_closed = is_closed(&error);
         let is_confused = matches!(error, ClientInitializeError::ExpectedInitResult(_));
-        for _ in 0..20 {
+        // How a process ended is known a moment later, on a busy machine a longer one.
+        let patience = match self.presence {
+            Some(_) => 200,
+            None => 20,
+        };
+        for _ in 0..patience {
             if !is_closed || self.trouble.told().is_some() {
                 break;
             }

@@ -6,6 +6,7 @@ use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 use tokio::sync::oneshot;
@@ -39,6 +40,9 @@ impl Drop for Tasks {
     }
 }
 
+/// What a process that has ended said is read for so long.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+
 /// Held by the connection. When it is dropped, the process is asked to end.
 pub(super) struct Presence(#[allow(dead_code)] oneshot::Sender<()>);
 
@@ -57,11 +61,16 @@ pub(super) fn accompany(
     };
     let (presence, alone) = oneshot::channel();
     let mut beside = Tasks::default();
-    beside.spawn(errors.read(launched.errors));
+    let (done, heard) = oneshot::channel();
+    beside.spawn(async move {
+        errors.read(launched.errors).await;
+        let _ = done.send(());
+    });
     let process = Process {
         life: launched.life,
         input: Input(input.clone()),
         unread,
+        heard,
         _beside: beside,
     };
     tokio::spawn(process.until(alone, stay, trouble));
@@ -73,6 +82,8 @@ struct Process {
     input: Input,
     /// What it still says when nobody listens any more.
     unread: oneshot::Receiver<Reader>,
+    /// All of its last words have been read.
+    heard: oneshot::Receiver<()>,
     _beside: Tasks,
 }
 
@@ -89,6 +100,8 @@ impl Process {
             return self.farewell().await;
         };
         drop(stay);
+        // Whoever is told how it ended wants to know what it said; what it started may go on for long.
+        let _ = timeout(LAST_WORDS, self.heard).await;
         trouble.note(how);
         // Its last words are read as long as somebody may want them.
         let _ = alone.await;
@@ -101,6 +114,7 @@ impl Process {
             life,
             input,
             unread,
+            heard: _,
             _beside,
         } = self;
         input.close();

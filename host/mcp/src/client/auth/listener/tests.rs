@@ -191,7 +191,16 @@ async fn an_address_of_the_callers_choice_must_lead_here() {
     );
     drop(taken);
     let named = format!("http://localhost:{port}/oauth/back");
-    let listener = Listener::bind(Some(&named)).await.unwrap();
+    // Another test may have got the port meanwhile, for a moment.
+    let mut tried = 0;
+    let listener = loop {
+        match Listener::bind(Some(&named)).await {
+            Ok(listener) => break listener,
+            Err(error) if tried == 50 => panic!("{error}"),
+            Err(_) => tried += 1,
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    };
     assert_eq!(listener.redirect().as_str(), named);
     for bad in [
         "https://localhost/callback",
