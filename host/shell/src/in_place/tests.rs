@@ -233,3 +233,29 @@ fn a_script_that_is_too_long_stays_a_command() {
         assert_eq!(in_place(&script).is_some(), wanted, "{bytes}");
     }
 }
+
+/// What versions of `sed`, or languages, might read differently is not foretold.
+#[test]
+fn what_is_not_certain_is_not_foretold() {
+    for script in [
+        "sed -i s/a/b/ f\u{202e}",
+        "sed -i 's/é/b/' f",
+        "sed -i -e 's/a/x\\ny/' -e 's/y/z/' f",
+        "sed -i 'sxa\\xbxyx' f",
+        "sed -i 's/[0-a]/x/' f",
+        "sed -i 's/[A-z]/x/' f",
+        "sed -i 's/[z-a]/x/' f",
+    ] {
+        assert!(in_place(script).is_none(), "{script}");
+    }
+    for (script, text, wanted) in [
+        ("sed -i 's,a\\,b,x,' f", "a,b\n", "x\n"),
+        ("sed -i 's/[[a]/x/' f", "[b\n", "xb\n"),
+        ("sed -i 's/[[:digit:]a]/x/' f", "7b\n", "xb\n"),
+        ("sed -i 's/[0-9a-f]/x/' f", "zf\n", "zx\n"),
+        ("sed -i -e 's/a/x/' -e 's/x/z/' f", "a\n", "z\n"),
+    ] {
+        let found = in_place(script).and_then(|one| one.apply(text));
+        assert_eq!(found.as_deref(), Some(wanted), "{script}");
+    }
+}
