@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use toolbay_contract::{AuditEvent, RulesNow};
-use toolbay_policy::{Capability, Closed, PathRules, Reach, Zone, Zones};
+use toolbay_policy::{Anchors, Capability, Closed, PathRules, Reach, Rule, Rules, Zone, Zones};
 use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 
 use super::super::fence::{Fence, Wish};
@@ -163,4 +163,40 @@ fn granted_paths_outside_the_roots_bring_their_folders() {
         );
     }
     assert_eq!(fence.home_of(Path::new("/nowhere")), None);
+}
+
+#[test]
+fn a_name_over_a_link_is_closed_by_a_rule_about_it() {
+    let folder = TestFolder::new();
+    let root = folder.project();
+    for (target, link) in [("prod", ".env"), ("prod", "open"), ("real", "docs")] {
+        std::os::unix::fs::symlink(target, root.join(link)).unwrap();
+    }
+    let anchors = Anchors {
+        home: None,
+        cwd: root.clone(),
+        settings: root.clone(),
+    };
+    let deny = ["Read(.env)", "Edit(./docs/**)"];
+    let deny = deny.map(|text| Rule::parse(text, &anchors).unwrap());
+    let rules = PathRules::of(&Rules {
+        deny: deny.into(),
+        ..Rules::default()
+    });
+    let roots: Arc<[PathBuf]> = Arc::from([root.clone()]);
+    let ruled = Fence::reading(roots.clone(), RulesNow::fixed(Arc::new(rules)));
+    let free = Fence::reading(roots, RulesNow::default());
+    for (name, wish, closed) in [
+        (".env", Wish::Read, true),
+        (".env", Wish::Write, true),
+        ("open", Wish::Read, false),
+        ("prod", Wish::Read, false),
+        ("docs/new", Wish::Write, true),
+        ("docs/new", Wish::Read, false),
+    ] {
+        let path = root.join(name);
+        let checked = ruled.check_names(&path, wish, "test");
+        assert_eq!(checked.is_err(), closed, "{name} {wish:?}");
+        assert!(free.check_names(&path, wish, "test").is_ok(), "{name}");
+    }
 }
