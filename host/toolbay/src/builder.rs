@@ -82,7 +82,6 @@ pub struct ToolbayBuilder {
     folders: Vec<PathBuf>,
     plugins: Vec<PathBuf>,
     servers: Vec<String>,
-    native: Vec<Arc<dyn Tool>>,
     helper: Helper,
     approver: Option<Arc<dyn Approver>>,
     say: Option<Say>,
@@ -122,14 +121,6 @@ impl ToolbayBuilder {
     #[must_use]
     pub fn plugin(mut self, file: impl Into<PathBuf>) -> Self {
         self.plugins.push(file.into());
-        self
-    }
-
-    /// A tool of the embedding program's own. It takes the same stages as all others; what it does is
-    /// not fenced, for it is this program.
-    #[must_use]
-    pub fn native_tool(mut self, tool: Arc<dyn Tool>) -> Self {
-        self.native.push(tool);
         self
     }
 
@@ -198,7 +189,7 @@ impl ToolbayBuilder {
 
     /// The program that builds cages and compiles components, where it is not this one: `toolbay` itself
     /// is one. For this one, `main` begins with
-    /// [`become_helper_if_asked`](crate::become_helper_if_asked).
+    /// [`become_helper_if_asked`](crate::become_helper_if_asked), before there are threads.
     #[must_use]
     pub fn helper_program(mut self, program: impl Into<PathBuf>) -> Self {
         self.helper = Helper::At(program.into());
@@ -236,8 +227,7 @@ impl ToolbayBuilder {
         let mut problems = settings.problems.clone();
         let start = PluginStart::Compiling;
         let opening = open_tools(&runtime, &options, &settings, false, start, &mut problems);
-        let mut tools = opening.await.map_err(OpenError::Engine)?;
-        tools.extend(self.native);
+        let tools = opening.await.map_err(OpenError::Engine)?;
         Ok(Toolbay {
             options,
             runtime,

@@ -38,6 +38,9 @@ pub use {
 /// Becomes a cage that is being built, or the compiler of a component, if this program was started as one,
 /// and then never returns. The first thing in the `main` of a program whose sessions use
 /// [`Helper::ThisProgram`](sandbox::cage::Helper); without it no command runs and no component compiles.
+///
+/// It comes before any thread is started, so not inside `#[tokio::main]`, which starts some before its
+/// body: a process with several threads cannot build a cage, and commands are refused then.
 pub fn become_helper_if_asked() {
     #[cfg(target_os = "linux")]
     {

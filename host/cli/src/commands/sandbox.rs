@@ -36,7 +36,7 @@ pub(super) async fn run(common: Common, command: SandboxCommand) -> anyhow::Resu
 async fn run_one(common: &Common, wish: SandboxRun) -> anyhow::Result<ExitCode> {
     if let Some(mode) = common.permission_mode {
         bail!(
-            "--permission-mode {mode} is about calls of tools: here nobody is asked, and `--profile \
+            "--permission-mode {mode} is about calls of tools: no question is asked here, and `--profile \
              read-only` keeps the command from writing"
         );
     }
